@@ -31,9 +31,8 @@ use crate::status::{BAD_IMAGE, FAILED, FILE_NOT_FOUND, INVALID_ARGUMENT, INVALID
 use saki_hosting::contract::{HOST_CONTRACT, HostContract};
 use saki_hosting::net::{self, NetStart};
 use saki_hosting::properties::RuntimeProperties;
-use saki_hosting::{environment, settings};
+use saki_hosting::settings;
 use saki_os::thread::stack_bounds;
-use saki_runtime::exec::code_cache::CachePlaces;
 use saki_runtime::vm::{self, VmOptions};
 use saki_runtime::{CurrentThread, HostEvents, Vm};
 use std::cell::RefCell;
@@ -115,9 +114,7 @@ fn start_machine(properties: RuntimeProperties) -> Result<(), Failure> {
 
 /// The options of the environment, and those of the program's configuration.
 fn options(properties: &RuntimeProperties) -> Result<VmOptions, String> {
-    // An installed cache lies beside the executable of the command, and is of another build.
-    let places = CachePlaces { own: environment::own_cache(), installed: None };
-    let mut options = VmOptions { code_cache: Some(places), ..VmOptions::default() };
+    let mut options = settings::of_guest();
     let given = settings::apply_environment(&mut options)?;
     settings::apply_properties(&mut options, properties, |name| given.contains(&name))?;
     Ok(options)

@@ -11,11 +11,20 @@ use crate::environment;
 use crate::properties::RuntimeProperties;
 use crate::quantities::{parse_flag, parse_gc_threads, parse_nursery, parse_size};
 use saki_gc::Stress;
+use saki_jit::Tiers;
+use saki_runtime::exec::code_cache::CachePlaces;
 use saki_runtime::vm::VmOptions;
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much
 /// more often than they allocate.
 const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
+
+/// The options with which a library starts a machine in its host's process, before settings: the user's code cache (an
+/// installed one lies beside the executable of the command, and is of another build), and both tiers.
+pub fn of_guest() -> VmOptions {
+    let places = CachePlaces { own: environment::own_cache(), installed: None };
+    VmOptions { code_cache: Some(places), tiers: Tiers::Both, ..VmOptions::default() }
+}
 
 /// An option of the machine.
 pub struct Setting {

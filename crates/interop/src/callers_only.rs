@@ -41,7 +41,7 @@ pub(crate) fn native_entry(t: CurrentThread, method: &'static Method) -> Managed
             return Ok((NativeSignature::new(0, no_arguments, None), Some(error)));
         }
         let function = callback::callers_only(method).to_managed(t)?;
-        let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
+        let wrapper = compile::place_wrapper(t, Some(Identity::Callback(method)), method, &function)?;
         Ok((NativeSignature::new(wrapper, function.sig.clone(), None), None))
     })
 }
@@ -57,7 +57,7 @@ pub fn host_entry(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     }
     entry(t, method, || {
         let function = callback::of_static(method).to_managed(t)?;
-        let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
+        let wrapper = compile::place_wrapper(t, Some(Identity::Callback(method)), method, &function)?;
         let result_in_memory_bytes = callback::result_in_memory_bytes(method).to_managed(t)?;
         Ok((NativeSignature::new(wrapper, function.sig.clone(), result_in_memory_bytes), None))
     })

@@ -126,7 +126,7 @@ fn callback_type(t: CurrentThread, ty: Ty) -> Managed<&'static CallbackType> {
     }
     let invoke = invoke_method(ty).to_managed(t)?;
     let function = callback::callback(invoke).to_managed(t)?;
-    let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
+    let wrapper = compile::place_wrapper(t, Some(Identity::Callback(invoke)), invoke, &function)?;
     let result_in_memory_bytes = callback::result_in_memory_bytes(invoke).to_managed(t)?;
     let signature = NativeSignature::new(wrapper, function.sig.clone(), result_in_memory_bytes);
     let entry = compile::compile_callback_entry(&signature.of_entry()).to_managed(t)?;
@@ -247,12 +247,23 @@ pub fn delegate_for<'t>(t: CurrentThread<'t>, address: usize, ty: Ty) -> Managed
     }
     let invoke = invoke_method(ty).to_managed(t)?;
     let code = native_invoke(t, ty, invoke)?;
+    over_native(t, ty, invoke, code, address).map(Some)
+}
+
+/// A delegate whose `Invoke` runs `code`, a wrapper that calls the native function at `address`.
+pub(crate) fn over_native<'t>(
+    t: CurrentThread<'t>,
+    ty: Ty,
+    invoke: &'static Method,
+    code: usize,
+    address: usize,
+) -> Managed<Obj<'t>> {
     let delegate = Obj::new(t, ty)?;
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, DelegateKind::SelfPassing as i32 as usize);
     METHOD.set(delegate, invoke as *const Method as usize);
     EXTRA_ARG.set(delegate, address);
-    Ok(Some(delegate))
+    Ok(delegate)
 }
 
 /// Code of the wrapper that calls the native function of a delegate.
@@ -261,6 +272,6 @@ fn native_invoke(t: CurrentThread, ty: Ty, invoke: &'static Method) -> Managed<u
         return Ok(known);
     }
     let function = pinvoke::native_delegate_invoke(invoke).to_managed(t)?;
-    let code = compile::place_wrapper(t, Identity::NativeInvoke(invoke), invoke, &function)?;
+    let code = compile::place_wrapper(t, Some(Identity::NativeInvoke(invoke)), invoke, &function)?;
     Ok(*NATIVE_INVOKES.lock().get_or_insert_default().entry(ty).or_insert(code))
 }

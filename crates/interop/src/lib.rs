@@ -15,6 +15,7 @@ pub mod delegates;
 pub mod descriptor;
 pub mod dllmap;
 pub mod host;
+pub mod host_functions;
 pub mod library;
 pub mod marshal_calls;
 pub mod raw_entries;

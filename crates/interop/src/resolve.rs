@@ -145,7 +145,7 @@ impl NativeName {
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException; load errors.
 pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
-    if let Some(function) = host_calls::find(method) {
+    if let Some(function) = host_calls::function(method).to_managed(t)? {
         return Ok(function);
     }
     let name = NativeName::of(t, method)?;

@@ -33,8 +33,8 @@ pub unsafe extern "C" fn mono_dangerous_add_raw_internal_call(name: *const c_cha
 /// The host's function for an internal call; null if it has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_lookup_internal_call(method: &'static Method) -> *const c_void {
-    let found = call("mono_lookup_internal_call", |_| host_calls::find(method));
-    std::ptr::with_exposed_provenance(found.unwrap_or(0))
+    let found = call("mono_lookup_internal_call", |_| host_calls::function(method));
+    std::ptr::with_exposed_provenance(found.ok().flatten().unwrap_or(0))
 }
 
 /// Throws in the managed code that called the host's code, and does not return. The frames of the host are left without

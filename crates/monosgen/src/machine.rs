@@ -17,10 +17,9 @@
 //! | `STARTED` | it runs | that thread: Release; readers Acquire |
 //! | `ENDED` | it has ended, or never began: there is none | that thread: Release |
 
-use saki_hosting::{environment, settings};
+use saki_hosting::settings;
 use saki_os::thread::stack_bounds;
-use saki_runtime::exec::code_cache::CachePlaces;
-use saki_runtime::vm::{self, VmOptions};
+use saki_runtime::vm;
 use saki_runtime::{CurrentThread, Vm};
 use saki_sched::ThreadMode;
 use std::cell::RefCell;
@@ -79,8 +78,7 @@ fn start_machine() -> Result<(), String> {
         let (has, wants) = (stack_bytes >> 10, LEAST_STACK_BYTES >> 10);
         return Err(format!("the host's thread has a stack of {has} KiB; Saki takes {wants} KiB"));
     }
-    let places = CachePlaces { own: environment::own_cache(), installed: None };
-    let mut options = VmOptions { code_cache: Some(places), ..VmOptions::default() };
+    let mut options = settings::of_guest();
     settings::apply_environment(&mut options)?;
     // Frames of the host lie on the thread's stack and hold objects, so that it must stay the OS thread's.
     options.threads = ThreadMode::Native;

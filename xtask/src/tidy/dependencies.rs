@@ -50,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cli", &["hosting"]),
     ("coreclr", &["hosting"]),
     ("monosgen", &["hosting"]),
+    ("saki", &["hosting"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.

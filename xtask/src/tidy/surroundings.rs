@@ -55,6 +55,7 @@ const DOORS: [Door; 4] = [
         ],
         places: &[
             ("crates/cli/src/main_stack.rs", 1, "the main thread's stack, where the system's is too small"),
+            ("crates/saki/src/vm.rs", 1, "the main thread of a machine that a host in Rust starts"),
             ("crates/sched/src/carriers.rs", 1, "carriers of green threads"),
             ("crates/thread/src/spawn.rs", 1, "threads with a managed identity"),
         ],

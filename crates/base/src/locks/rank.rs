@@ -540,6 +540,8 @@ ranks! {
     EventSessions in "runtime/src/object/runtime_events.rs", anywhere;
     /// The internal calls of an embedding host.
     HostCalls in "runtime/src/exec/host_calls.rs", anywhere;
+    /// The channels by which a host in Rust ends the machine.
+    HostEnds in "saki/src/vm.rs", anywhere;
     /// Texts that an embedding host was given.
     HostTexts in "monosgen/src/text.rs", anywhere;
     /// The interner of strings.

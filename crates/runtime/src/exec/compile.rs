@@ -343,23 +343,25 @@ pub(crate) fn try_out(t: CurrentThread, job: &mut CompileJob, function: &Functio
 }
 
 /// Compiles and places a function that is no method's body: wrappers around native code. `method`: the method to which
-/// stack traces and descriptors relate it.
+/// stack traces and descriptors relate it. Without identity it is compiled anew in each process.
 ///
 /// # Errors
 /// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.
 pub fn place_wrapper(
     t: CurrentThread,
-    identity: Identity,
+    identity: Option<Identity>,
     method: &'static Method,
     function: &Function,
 ) -> Managed<usize> {
-    if let Cached::Placed(body) = place_cached(t, identity, method)? {
+    if let Some(identity) = identity
+        && let Cached::Placed(body) = place_cached(t, identity, method)?
+    {
         return Ok(body.start);
     }
     let facts = MachineFacts::default();
     let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);
     let body = execute_or_throw(t, &mut job, |job| job.execute_wrapper(function))?;
-    if let Some(slot) = code_cache::slot(identity) {
+    if let Some(slot) = identity.and_then(code_cache::slot) {
         // The types that the wrapper converts are those of the signature.
         slot.keep(&body.code, body.kind, vec![Assumption::Method(method)]);
     }

@@ -8,18 +8,33 @@
 use crate::{internal_calls, method_names};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
-use saki_types::{ElementType, Method, Ty};
+use saki_types::{ElementType, LoadResult, Method, Ty};
+use std::sync::Arc;
 
-static CALLS: RwLock<rank::HostCalls, Option<FxHashMap<String, usize>>> = RwLock::new(None);
+/// What makes the C function for a method.
+pub type MakeFunction = dyn Fn(&'static Method) -> LoadResult<usize> + Send + Sync;
 
-/// Registers a function for a name: "Namespace.Type::Method", nested types after `/`, or with the parameters' types as
-/// Mono writes them: "Namespace.Type::Method(int,string)".
-pub fn add(name: &str, function: usize) {
-    CALLS.write().get_or_insert_default().insert(name.to_owned(), function);
+#[derive(Clone)]
+enum HostCall {
+    /// The address of a C function, which takes the arguments as they are.
+    Function(usize),
+    Made(Arc<MakeFunction>),
 }
 
-/// The host's function for an internal call that is not the machine's.
-pub fn find(method: &'static Method) -> Option<usize> {
+static CALLS: RwLock<rank::HostCalls, Option<FxHashMap<String, HostCall>>> = RwLock::new(None);
+
+/// Registers a function of C for a name: "Namespace.Type::Method", nested types after `/`, or with the parameters'
+/// types as Mono writes them: "Namespace.Type::Method(int,string)".
+pub fn add(name: &str, function: usize) {
+    CALLS.write().get_or_insert_default().insert(name.to_owned(), HostCall::Function(function));
+}
+
+/// Registers, for a name, what makes the function for each method of that name.
+pub fn add_made(name: &str, make: Arc<MakeFunction>) {
+    CALLS.write().get_or_insert_default().insert(name.to_owned(), HostCall::Made(make));
+}
+
+fn find(method: &'static Method) -> Option<HostCall> {
     if !method.is_internal_call() || internal_calls::find(method).is_some() {
         return None;
     }
@@ -27,7 +42,24 @@ pub fn find(method: &'static Method) -> Option<usize> {
     let calls = calls.as_ref()?;
     let name = method_names::name_of(method);
     let exact = parameters(method).and_then(|parameters| calls.get(&format!("{name}({parameters})")));
-    exact.or_else(|| calls.get(&name)).copied()
+    exact.or_else(|| calls.get(&name)).cloned()
+}
+
+/// Whether a host implements this internal call, which is not the machine's.
+pub fn is_there(method: &'static Method) -> bool {
+    find(method).is_some()
+}
+
+/// The host's C function for an internal call; None if the host has none.
+///
+/// # Errors
+/// Those of making it.
+pub fn function(method: &'static Method) -> LoadResult<Option<usize>> {
+    match find(method) {
+        Some(HostCall::Function(address)) => Ok(Some(address)),
+        Some(HostCall::Made(make)) => make(method).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Whether the method's body depends on what a host has.

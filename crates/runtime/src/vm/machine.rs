@@ -447,6 +447,14 @@ impl Vm {
         exit_code()
     }
 
+    /// Ends a machine whose host lives on, without a program: waits for the foreground threads and runs the exit handlers
+    /// and finalizers. No managed code may be called any more. Returns `Environment.ExitCode`.
+    pub fn end(self) -> i32 {
+        crate::exit::shut_down(self.main_thread());
+        services::end(self.main_thread());
+        exit_code()
+    }
+
     /// Like [`Vm::run`], for a host that lives on. The threads that serve the machine have ended when this returns,
     /// unless one was busy for two seconds; no managed code may be called any more.
     pub fn run_and_end(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {

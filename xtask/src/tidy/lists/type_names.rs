@@ -3,13 +3,16 @@
 use super::{Place, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The crate for hosts in Rust: its names are those that its users expect, and no other crate names them.
+const FACE: &str = "crates/saki";
+
 /// So many crates make a name count.
 const CRATES: usize = 3;
 
 /// Each definition of a type whose name several crates define; one for each crate.
 pub fn places<'a>(programs: &'a [Program<'a>]) -> Vec<Place<'a>> {
     let mut by_name: BTreeMap<&str, Vec<Place<'a>>> = BTreeMap::new();
-    for program in programs {
+    for program in programs.iter().filter(|program| program.krate != FACE) {
         for (index, line) in program.lines.iter().enumerate().filter(|(_, line)| !line.is_test) {
             if let Some(name) = defined(&line.code) {
                 by_name.entry(name).or_default().push(program.place(index, name.to_owned()));

@@ -53,17 +53,17 @@ fn param_plan(index: u32, ty: Ty) -> LoadResult<ParamPlan> {
     Ok(ParamPlan { index, ty, by_ref: false, is_in: true, is_out: false, native, action })
 }
 
-/// The plan of an internal call that a host implements: all values pass as they are, `this` first, references as the
-/// addresses of objects.
+/// The plan of a call of a host's function: all values pass as they are, references as the addresses of objects, which
+/// are pinned; `this` first, if `has_this`.
 ///
 /// # Errors
 /// The errors of the signature and of the types' layouts.
-pub fn raw_plan(method: &'static Method) -> LoadResult<MethodPlan> {
+pub fn raw_plan(method: &'static Method, has_this: bool) -> LoadResult<MethodPlan> {
     let sig = method.sig()?;
     let owner = method.owner;
     // The address of a value type's value is a word like an object's.
     let this_type = if owner.is_value_type() { owner.universe().intptr() } else { owner };
-    let this = sig.has_this.then_some(this_type);
+    let this = has_this.then_some(this_type);
     let mut params = Vec::with_capacity(sig.params.len() + 1);
     for (position, ty) in this.into_iter().chain(sig.params.iter().copied()).enumerate() {
         params.push(raw(position as u32 + 1, ty)?);
@@ -76,7 +76,8 @@ fn raw(index: u32, ty: Ty) -> LoadResult<ParamPlan> {
         ElementType::Void => NativeType::Void,
         _ => NativeType::Same { size_bytes: ty.value_size_bytes()?, align_bytes: ty.value_align_bytes()? },
     };
-    let action = MarshalAction::Same;
+    let is_pinned = index != 0 && (ty.is_reference_type() || ty.is_byref());
+    let action = if is_pinned { MarshalAction::Address } else { MarshalAction::Same };
     Ok(ParamPlan { index, ty, by_ref: false, is_in: true, is_out: false, native, action })
 }
 

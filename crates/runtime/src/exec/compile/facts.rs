@@ -74,7 +74,7 @@ impl Facts for MachineFacts {
     }
 
     fn is_host_call(&self, method: &'static Method) -> bool {
-        host_calls::find(method).is_some()
+        host_calls::is_there(method)
     }
 
     fn usual_classes(&self, method: &'static Method, il_offset: u32) -> [Option<Ty>; 2] {

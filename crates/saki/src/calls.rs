@@ -1,0 +1,221 @@
+//! Calls in both directions: of managed methods, and of functions of Rust by managed code.
+
+use crate::thread::Scope;
+use crate::values::Thrown;
+use crate::{Exception, Object, Thread, Value};
+use saki_interop::host_functions::{self, Argument, HostFunction};
+use saki_reflect::invocation_by_address::invoke_by_addresses;
+use saki_runtime::exec::host_calls::MakeFunction;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::{CurrentThread, Managed, Obj, ObjRef, Str, Word};
+use saki_types::{ElementType, Method, Ty, universe};
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The most parameters of a method that is called from Rust.
+const MAX_ARGUMENTS: usize = 32;
+
+/// `this`, checked: None for a static member.
+pub(crate) fn target<'t>(
+    t: Thread<'t>,
+    owner: Ty,
+    is_static: bool,
+    object: Option<Object<'_>>,
+) -> Thrown<'t, Option<Obj<'t>>> {
+    if is_static {
+        return Ok(None);
+    }
+    let Some(object) = object.map(|object| object.obj(t)) else {
+        return t.throw("System.NullReferenceException", "An instance member needs an object.");
+    };
+    if !t.caught(object.is_instance(t.inner(), owner))? {
+        let message = format!("An object of {} is no {}.", object.ty().full_name(), owner.full_name());
+        return t.throw("System.ArgumentException", &message);
+    }
+    Ok(Some(object))
+}
+
+/// See `Method::invoke`. A constructor without `this` makes the object.
+pub(crate) fn invoke<'t>(
+    t: Thread<'t>,
+    method: &'static Method,
+    this: Option<Object<'_>>,
+    arguments: &[Value<'_>],
+) -> Thrown<'t, Value<'t>> {
+    let sig = t.caught(method.sig().to_managed(t.inner()))?;
+    if sig.params.len() != arguments.len() || arguments.len() > MAX_ARGUMENTS {
+        let message = format!("{} gets {} arguments.", method.full_name(), arguments.len());
+        return t.throw("System.Reflection.TargetParameterCountException", &message);
+    }
+    let makes = method.is_constructor() && this.is_none();
+    let target = target(t, method.owner, method.is_static() || makes, this)?;
+    // In this frame, so that the collector sees and leaves in place what is in them.
+    let mut words = [0u64; MAX_ARGUMENTS];
+    let mut places = [std::ptr::null_mut::<u8>(); MAX_ARGUMENTS];
+    for (index, (&ty, &argument)) in sig.params.iter().zip(arguments).enumerate() {
+        if ty.is_byref() || ty.is_pointer() {
+            let message = format!("{}: parameter {index} is a reference or a pointer.", method.full_name());
+            return t.throw("System.NotSupportedException", &message);
+        }
+        let boxed = boxed(t, ty, argument)?;
+        words[index] = boxed.word().address() as u64;
+        places[index] = match boxed {
+            Some(boxed) if ty.is_value_type() => boxed.data(),
+            _ => (&raw mut words[index]).cast(),
+        };
+    }
+    // SAFETY: each place holds a value of its parameter's type, which `boxed` has checked; `target` has checked `this`.
+    let result = unsafe { invoke_by_addresses(t.inner(), method, target, places.as_ptr()) };
+    black_box((&words, &places));
+    let result = t.caught(result)?;
+    if makes {
+        return Ok(result.map(|made| t.keep(made)).into());
+    }
+    if sig.ret.element_type == ElementType::Void {
+        return Ok(Value::Unit);
+    }
+    Ok(unboxed(t, sig.ret, result))
+}
+
+/// A value as an object of the type: boxed, or null.
+pub(crate) fn boxed<'t>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, Option<Obj<'t>>> {
+    use ElementType as E;
+    let bits = match value {
+        Value::Unit | Value::Null if !ty.is_value_type() => return Ok(None),
+        Value::Text(text) if !ty.is_value_type() => {
+            let made = t.caught(Str::new(t.inner(), text))?;
+            return fitting(t, ty, made.into()).map(Some);
+        }
+        Value::Object(object) => return fitting(t, ty, object.obj(t)).map(Some),
+        Value::Unit | Value::Null | Value::Text(_) => return unfit(t, ty, value),
+        Value::Bool(value) => (E::Boolean, u64::from(value)),
+        Value::Char(value) => (E::Char, u64::from(value)),
+        Value::I8(value) => (E::I1, value as u64),
+        Value::U8(value) => (E::U1, u64::from(value)),
+        Value::I16(value) => (E::I2, value as u64),
+        Value::U16(value) => (E::U2, u64::from(value)),
+        Value::I32(value) => (E::I4, value as u64),
+        Value::U32(value) => (E::U4, u64::from(value)),
+        Value::I64(value) => (E::I8, value as u64),
+        Value::U64(value) => (E::U8, value),
+        Value::F32(value) => (E::R4, u64::from(value.to_bits())),
+        Value::F64(value) => (E::R8, value.to_bits()),
+    };
+    let (element, bits) = bits;
+    // A number for an object is boxed as its own type.
+    let made_type = if ty.is_value_type() { ty } else { universe().primitive(element) };
+    let underlying = made_type.underlying().element_type;
+    let is_native = matches!((underlying, element), (E::I, E::I8) | (E::U, E::U8));
+    if underlying != element && !is_native {
+        return unfit(t, ty, value);
+    }
+    let made = t.caught(Obj::of_bits(t.inner(), made_type, bits))?;
+    fitting(t, ty, made).map(Some)
+}
+
+fn fitting<'t>(t: Thread<'t>, ty: Ty, object: Obj<'t>) -> Thrown<'t, Obj<'t>> {
+    if t.caught(object.is_instance(t.inner(), ty))? {
+        return Ok(object);
+    }
+    let message = format!("An object of {} does not fit {}.", object.ty().full_name(), ty.full_name());
+    t.throw("System.ArgumentException", &message)
+}
+
+fn unfit<'t, T>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, T> {
+    t.throw("System.ArgumentException", &format!("{value:?} does not fit {}.", ty.full_name()))
+}
+
+/// An object of the type as a value: numbers come out of their boxes.
+pub(crate) fn unboxed<'t>(t: Thread<'t>, ty: Ty, object: Option<Obj<'_>>) -> Value<'t> {
+    use ElementType as E;
+    let Some(object) = object else { return Value::Null };
+    if ty.is_value_type()
+        && let Some(value) = match object.ty().underlying().element_type {
+            E::Boolean => object.unboxed::<u8>().map(|value| Value::Bool(value != 0)),
+            E::Char => object.unboxed().map(Value::Char),
+            E::I1 => object.unboxed().map(Value::I8),
+            E::U1 => object.unboxed().map(Value::U8),
+            E::I2 => object.unboxed().map(Value::I16),
+            E::U2 => object.unboxed().map(Value::U16),
+            E::I4 => object.unboxed().map(Value::I32),
+            E::U4 => object.unboxed().map(Value::U32),
+            E::I8 | E::I => object.unboxed().map(Value::I64),
+            E::U8 | E::U => object.unboxed().map(Value::U64),
+            E::R4 => object.unboxed::<u32>().map(|bits| Value::F32(f32::from_bits(bits))),
+            E::R8 => object.unboxed::<u64>().map(|bits| Value::F64(f64::from_bits(bits))),
+            _ => None,
+        }
+    {
+        return value;
+    }
+    Value::Object(t.keep(object))
+}
+
+/// The value at the address.
+///
+/// # Safety
+/// A value of the type lies there.
+pub(crate) unsafe fn loaded<'t>(t: Thread<'t>, ty: Ty, address: *const u8) -> Thrown<'t, Value<'t>> {
+    if !ty.is_value_type() {
+        // SAFETY: a reference lies there.
+        let object = unsafe { Obj::from_word(address.cast::<ObjRef>().read()) };
+        return Ok(unboxed(t, ty, object));
+    }
+    // SAFETY: a value of the type lies there.
+    let boxed = t.caught(unsafe { Obj::boxed(t.inner(), ty, address) })?;
+    Ok(unboxed(t, ty, boxed))
+}
+
+/// A function that managed code calls.
+pub(crate) type Closure = dyn for<'t> Fn(Thread<'t>, &[Value<'t>]) -> Result<Value<'t>, Exception<'t>> + Send + Sync;
+
+/// What makes the C function for an internal call's method.
+pub(crate) fn maker(closure: Arc<Closure>) -> Arc<MakeFunction> {
+    Arc::new(move |method| {
+        let body = body(Arc::clone(&closure), method.sig()?.ret);
+        host_functions::entry(method, !method.is_static(), body)
+    })
+}
+
+/// The function in the form that `interop` calls. A panic becomes an exception.
+pub(crate) fn body(closure: Arc<Closure>, ret: Ty) -> Box<HostFunction> {
+    Box::new(move |t, arguments| {
+        Scope::with(t, |inner| {
+            let called = catch_unwind(AssertUnwindSafe(|| call(inner, &*closure, arguments, ret)));
+            let result = called.unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+                let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+                inner.throw("System.InvalidOperationException", &format!("A function of the host panicked: {text}"))
+            });
+            given_back(t, result.map_err(|exception| exception.object().obj(inner)))
+        })
+    })
+}
+
+fn call<'t>(
+    t: Thread<'t>,
+    closure: &Closure,
+    arguments: &[Argument],
+    ret: Ty,
+) -> Result<Option<Obj<'t>>, Exception<'t>> {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        // SAFETY: a value of the type lies there while the function runs.
+        values.push(unsafe { loaded(t, argument.ty, argument.address)? });
+    }
+    let result = closure(t, &values)?;
+    if ret.element_type == saki_types::ElementType::Void {
+        return Ok(None);
+    }
+    boxed(t, ret, result)
+}
+
+/// The result for the caller, in whose time the object lives: its frame holds it.
+fn given_back<'t>(t: CurrentThread<'t>, result: Result<Option<Obj<'_>>, Obj<'_>>) -> Managed<Option<Obj<'t>>> {
+    match result {
+        // SAFETY: an object that is alive, since this function's argument refers to it.
+        Ok(object) => Ok(object.and_then(|object| unsafe { Obj::from_word(saki_runtime::Word::word(object)) })),
+        Err(exception) => Err::<_, exceptions::Thrown>(t.throw(exception)),
+    }
+}

@@ -1,0 +1,455 @@
+//! Assemblies, classes and their members, which live as long as the machine; handles of objects.
+
+use crate::values::Thrown;
+use crate::{Thread, Value, calls};
+use saki_reflect::field_access;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::{ExceptionType, Obj, RootedHandle};
+use saki_sync::handle_table::{Handle, HandleKind};
+use saki_types::Ty;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// An assembly that is loaded.
+#[derive(Clone, Copy)]
+pub struct Assembly(&'static saki_types::assembly::Assembly);
+
+/// A class, interface, struct, enum or delegate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Class(Ty);
+
+/// A method.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Method(&'static saki_types::Method);
+
+/// A field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Field(&'static saki_types::Field);
+
+impl PartialEq for Assembly {
+    fn eq(&self, other: &Assembly) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Assembly {}
+
+impl Assembly {
+    pub(crate) fn new(assembly: &'static saki_types::assembly::Assembly) -> Assembly {
+        Assembly(assembly)
+    }
+
+    /// The simple name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The file; empty for one that was loaded from memory.
+    pub fn path(self) -> &'static Path {
+        &self.0.path
+    }
+
+    /// A class by its namespace and name: "System.Text.StringBuilder", nested ones after `+`, generic definitions with
+    /// the number of their parameters: "List`1".
+    ///
+    /// # Errors
+    /// TypeLoadException if there is none.
+    pub fn class<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Class> {
+        let found = t.caught(self.0.image.find_type_by_path(name).to_managed(t.inner()))?;
+        match found {
+            Some(found) => Ok(Class(found)),
+            None => {
+                let message = format!("Could not load type '{name}' from assembly '{}'.", self.0.display_name());
+                t.throw_kind(ExceptionType::TypeLoad, &message)
+            }
+        }
+    }
+}
+
+impl Class {
+    pub(crate) fn new(ty: Ty) -> Class {
+        Class(ty)
+    }
+
+    pub(crate) fn ty(self) -> Ty {
+        self.0
+    }
+
+    /// Namespace and name, as `Type.FullName`.
+    pub fn full_name(self) -> String {
+        self.0.full_name()
+    }
+
+    /// The base class; None for `System.Object` and interfaces.
+    ///
+    /// # Errors
+    /// Load errors.
+    pub fn base(self, t: Thread<'_>) -> Thrown<'_, Option<Class>> {
+        Ok(t.caught(self.0.parent().to_managed(t.inner()))?.map(Class))
+    }
+
+    /// The instance of a generic definition with these arguments.
+    ///
+    /// # Errors
+    /// ArgumentException if the class has another number of parameters; load errors.
+    pub fn generic<'t>(self, t: Thread<'t>, arguments: &[Class]) -> Thrown<'t, Class> {
+        if !self.0.is_generic_definition() || self.0.args.len() != arguments.len() {
+            let message = format!("{} does not take {} type arguments", self.full_name(), arguments.len());
+            return t.throw("System.ArgumentException", &message);
+        }
+        let arguments: Vec<Ty> = arguments.iter().map(|class| class.0).collect();
+        let made = t.caught(self.0.universe().instantiate(self.0, &arguments).to_managed(t.inner()))?;
+        Ok(Class(made))
+    }
+
+    /// The method of a name with so many parameters, of the class or the next base class that has one.
+    ///
+    /// # Errors
+    /// MissingMethodException if there is none; load errors.
+    pub fn method<'t>(self, t: Thread<'t>, name: &str, parameters: usize) -> Thrown<'t, Method> {
+        let found = self.find(t, |class| {
+            t.caught(class.find_method(name, parameters).to_managed(t.inner())).map(|found| found.map(Method))
+        })?;
+        found.map_or_else(|| self.missing(t, name), Ok)
+    }
+
+    /// The method of a name with these parameters' types.
+    ///
+    /// # Errors
+    /// MissingMethodException if there is none; load errors.
+    pub fn method_with<'t>(self, t: Thread<'t>, name: &str, parameters: &[Class]) -> Thrown<'t, Method> {
+        let types: Vec<Ty> = parameters.iter().map(|class| class.0).collect();
+        let found = self.find(t, |class| {
+            t.caught(class.find_method_sig(name, &types).to_managed(t.inner())).map(|found| found.map(Method))
+        })?;
+        found.map_or_else(|| self.missing(t, name), Ok)
+    }
+
+    /// The own method of a name that is not overloaded.
+    pub(crate) fn method_named<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, &'static saki_types::Method> {
+        let found = t.caught(self.0.methods_named(name).to_managed(t.inner()))?;
+        found.first().copied().map_or_else(|| self.missing(t, name), Ok)
+    }
+
+    fn missing<'t, T>(self, t: Thread<'t>, name: &str) -> Thrown<'t, T> {
+        let message = format!("Method '{}.{name}' not found.", self.full_name());
+        t.throw("System.MissingMethodException", &message)
+    }
+
+    /// The field of a name, of the class or the next base class that has one.
+    ///
+    /// # Errors
+    /// MissingFieldException if there is none; load errors.
+    pub fn field<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Field> {
+        match self.find_field(t, name)? {
+            Some(found) => Ok(found),
+            None => {
+                let message = format!("Field '{}.{name}' not found.", self.full_name());
+                t.throw("System.MissingFieldException", &message)
+            }
+        }
+    }
+
+    pub(crate) fn find_field<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Option<Field>> {
+        self.find(t, |class| t.caught(class.find_field(name).to_managed(t.inner())).map(|found| found.map(Field)))
+    }
+
+    pub(crate) fn find_method<'t>(self, t: Thread<'t>, name: &str, parameters: usize) -> Thrown<'t, Option<Method>> {
+        self.find(t, |class| {
+            t.caught(class.find_method(name, parameters).to_managed(t.inner())).map(|found| found.map(Method))
+        })
+    }
+
+    /// The first that `look` finds, from this class up.
+    fn find<'t, T>(self, t: Thread<'t>, look: impl Fn(Ty) -> Thrown<'t, Option<T>>) -> Thrown<'t, Option<T>> {
+        let mut class = Some(self);
+        while let Some(looked_at) = class {
+            if let Some(found) = look(looked_at.0)? {
+                return Ok(Some(found));
+            }
+            class = looked_at.base(t)?;
+        }
+        Ok(None)
+    }
+
+    /// Calls a static method by its name.
+    ///
+    /// # Errors
+    /// MissingMethodException; what the method throws.
+    pub fn call<'t>(self, t: Thread<'t>, name: &str, arguments: &[Value<'_>]) -> Thrown<'t, Value<'t>> {
+        self.method(t, name, arguments.len())?.invoke(t, None, arguments)
+    }
+
+    /// A new object, by the constructor with so many parameters.
+    ///
+    /// # Errors
+    /// MissingMethodException; what the constructor throws.
+    pub fn new_object<'t>(self, t: Thread<'t>, arguments: &[Value<'_>]) -> Thrown<'t, Object<'t>> {
+        let constructor = t.caught(self.0.find_method(".ctor", arguments.len()).to_managed(t.inner()))?;
+        let Some(constructor) = constructor else { return self.missing(t, ".ctor") };
+        match calls::invoke(t, constructor, None, arguments)? {
+            Value::Object(made) => Ok(made),
+            _ => self.missing(t, ".ctor"),
+        }
+    }
+
+    /// The value of a static field or property.
+    ///
+    /// # Errors
+    /// MissingFieldException; what the class constructor or the property throws.
+    pub fn get<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Value<'t>> {
+        match self.find_method(t, &format!("get_{name}"), 0)? {
+            Some(getter) => getter.invoke(t, None, &[]),
+            None => self.field(t, name)?.get(t, None),
+        }
+    }
+
+    /// Sets a static field or property.
+    ///
+    /// # Errors
+    /// MissingFieldException; what the class constructor or the property throws.
+    pub fn set<'t>(self, t: Thread<'t>, name: &str, value: Value<'_>) -> Thrown<'t, ()> {
+        match self.find_method(t, &format!("set_{name}"), 1)? {
+            Some(setter) => setter.invoke(t, None, &[value]).map(|_| ()),
+            None => self.field(t, name)?.set(t, None, value),
+        }
+    }
+}
+
+impl Method {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Whether it has no `this`.
+    pub fn is_static(self) -> bool {
+        self.0.is_static()
+    }
+
+    /// The class that declares it.
+    pub fn class(self) -> Class {
+        Class(self.0.owner)
+    }
+
+    /// Calls the method, virtually if it is virtual. Numbers must have the parameters' types; structs are boxed
+    /// objects.
+    ///
+    /// # Errors
+    /// ArgumentException for arguments that do not fit, TargetParameterCountException, what the method throws.
+    pub fn invoke<'t>(self, t: Thread<'t>, this: Option<Object<'_>>, arguments: &[Value<'_>]) -> Thrown<'t, Value<'t>> {
+        calls::invoke(t, self.0, this, arguments)
+    }
+}
+
+impl Field {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The value of a static field (without object), or that of an object.
+    ///
+    /// # Errors
+    /// ArgumentException if the object is of another class; what the class constructor throws.
+    pub fn get<'t>(self, t: Thread<'t>, object: Option<Object<'_>>) -> Thrown<'t, Value<'t>> {
+        let target = calls::target(t, self.0.owner, self.0.is_static(), object)?;
+        let ty = t.caught(self.0.ty().to_managed(t.inner()))?;
+        let value = t.caught(field_access::get_value(t.inner(), self.0, target))?;
+        Ok(calls::unboxed(t, ty, value))
+    }
+
+    /// Sets a static field (without object), or that of an object.
+    ///
+    /// # Errors
+    /// ArgumentException if the object or the value does not fit; what the class constructor throws.
+    pub fn set<'t>(self, t: Thread<'t>, object: Option<Object<'_>>, value: Value<'_>) -> Thrown<'t, ()> {
+        let target = calls::target(t, self.0.owner, self.0.is_static(), object)?;
+        let ty = t.caught(self.0.ty().to_managed(t.inner()))?;
+        let boxed = calls::boxed(t, ty, value)?;
+        t.caught(field_access::set_value(t.inner(), self.0, target, boxed))
+    }
+}
+
+impl fmt::Debug for Assembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.display_name())
+    }
+}
+
+impl fmt::Debug for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.full_name())
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.owner.full_name(), self.0.name)
+    }
+}
+
+/// An object, as long as the run or scope lasts that made the handle.
+#[derive(Clone, Copy)]
+pub struct Object<'t> {
+    handle: Handle,
+    /// Bound to the scope, and to its thread.
+    scope: PhantomData<(&'t (), *const ())>,
+}
+
+/// An object that lives until this is dropped, on any thread.
+pub struct Rooted(RootedHandle);
+
+impl<'t> Object<'t> {
+    pub(crate) fn new(handle: Handle) -> Object<'t> {
+        Object { handle, scope: PhantomData }
+    }
+
+    /// The object itself, for the time that the calling frame holds it.
+    pub(crate) fn obj<'c>(self, t: Thread<'c>) -> Obj<'c> {
+        match Obj::of_handle(t.inner(), self.handle) {
+            Ok(Some(object)) => object,
+            _ => panic!("an object of a domain that is unloaded"),
+        }
+    }
+
+    /// Its class.
+    pub fn class(self, t: Thread<'_>) -> Class {
+        Class::new(self.obj(t).ty())
+    }
+
+    /// Whether it can be used as the class.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    pub fn is<'c>(self, t: Thread<'c>, class: Class) -> Thrown<'c, bool> {
+        t.caught(self.obj(t).is_instance(t.inner(), class.ty()))
+    }
+
+    /// Whether both are the same object.
+    pub fn is_same(self, t: Thread<'_>, other: Object<'_>) -> bool {
+        self.obj(t).address() == other.obj(t).address()
+    }
+
+    /// Calls a method of its class by name, virtually.
+    ///
+    /// # Errors
+    /// MissingMethodException; ArgumentException for arguments that do not fit; what the method throws.
+    pub fn call<'c>(self, t: Thread<'c>, name: &str, arguments: &[Value<'_>]) -> Thrown<'c, Value<'c>> {
+        let method = self.class(t).method(t, name, arguments.len())?;
+        method.invoke(t, if method.is_static() { None } else { Some(self) }, arguments)
+    }
+
+    /// The value of a property, or a field.
+    ///
+    /// # Errors
+    /// MissingFieldException if there is neither; what the property throws.
+    pub fn get<'c>(self, t: Thread<'c>, name: &str) -> Thrown<'c, Value<'c>> {
+        let class = self.class(t);
+        match class.find_method(t, &format!("get_{name}"), 0)? {
+            Some(getter) => getter.invoke(t, Some(self), &[]),
+            None => class.field(t, name)?.get(t, Some(self)),
+        }
+    }
+
+    /// Sets a property, or a field.
+    ///
+    /// # Errors
+    /// MissingFieldException if there is neither; ArgumentException for a value that does not fit; what the property
+    /// throws.
+    pub fn set<'c>(self, t: Thread<'c>, name: &str, value: Value<'_>) -> Thrown<'c, ()> {
+        let class = self.class(t);
+        match class.find_method(t, &format!("set_{name}"), 1)? {
+            Some(setter) => setter.invoke(t, Some(self), &[value]).map(|_| ()),
+            None => class.field(t, name)?.set(t, Some(self), value),
+        }
+    }
+
+    /// The text of a string; None for other objects. Unpaired surrogates are replaced.
+    pub fn text(self, t: Thread<'_>) -> Option<String> {
+        self.obj(t).as_str().map(saki_runtime::Str::to_rust)
+    }
+
+    /// `ToString ()`.
+    ///
+    /// # Errors
+    /// What the method throws.
+    pub fn to_text<'c>(self, t: Thread<'c>) -> Thrown<'c, String> {
+        Ok(self.call(t, "ToString", &[])?.as_text(t).unwrap_or_default())
+    }
+
+    /// The value in the box of a number, character or `bool`; the object itself otherwise.
+    pub fn value<'c>(self, t: Thread<'c>) -> Value<'c> {
+        let object = self.obj(t);
+        calls::unboxed(t, object.ty(), Some(object))
+    }
+
+    /// The number of elements of an array; None for other objects.
+    pub fn len(self, t: Thread<'_>) -> Option<usize> {
+        self.obj(t).as_array().map(saki_runtime::Array::length)
+    }
+
+    /// An element of an array, as `Array.GetValue`.
+    ///
+    /// # Errors
+    /// IndexOutOfRangeException; MissingMethodException if it is no array.
+    pub fn element<'c>(self, t: Thread<'c>, index: usize) -> Thrown<'c, Value<'c>> {
+        let class = t.core_class("System.Array")?;
+        let int = t.core_class("System.Int32")?;
+        let method = class.method_with(t, "GetValue", &[int])?;
+        let value = method.invoke(t, Some(self), &[Value::I32(i32::try_from(index).unwrap_or(i32::MAX))])?;
+        Ok(value.as_object().map_or(value, |boxed| boxed.value(t)))
+    }
+
+    /// Sets an element of an array, as `Array.SetValue`.
+    ///
+    /// # Errors
+    /// IndexOutOfRangeException; InvalidCastException for a value that does not fit.
+    pub fn set_element<'c>(self, t: Thread<'c>, index: usize, value: Value<'_>) -> Thrown<'c, ()> {
+        let element = self.obj(t).ty().element().map_or(t.core_class("System.Object")?, Class::new);
+        let boxed = calls::boxed(t, element.ty(), value)?.map(|boxed| t.keep(boxed));
+        let class = t.core_class("System.Array")?;
+        let (object, int) = (t.core_class("System.Object")?, t.core_class("System.Int32")?);
+        let method = class.method_with(t, "SetValue", &[object, int])?;
+        let index = Value::I32(i32::try_from(index).unwrap_or(i32::MAX));
+        method.invoke(t, Some(self), &[boxed.into(), index]).map(|_| ())
+    }
+
+    /// Keeps the object beyond the scope.
+    pub fn root(self, t: Thread<'_>) -> Rooted {
+        let object = self.obj(t);
+        match RootedHandle::try_new(t.inner(), HandleKind::Normal, Some(object)) {
+            Some(handle) => Rooted(handle),
+            None => panic!("all handles are in use"),
+        }
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Object({:#x})", self.handle.bits())
+    }
+}
+
+impl Rooted {
+    /// The object, in a run or scope.
+    pub fn get<'t>(&self, t: Thread<'t>) -> Object<'t> {
+        match self.0.target(t.inner()) {
+            Some(object) => t.keep(object),
+            None => panic!("an object of a domain that is unloaded"),
+        }
+    }
+}
+
+impl fmt::Debug for Rooted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rooted")
+    }
+}

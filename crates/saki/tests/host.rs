@@ -1,0 +1,243 @@
+//! A host in Rust: objects, calls in both directions, exceptions, threads, the end. Skipped without `mcs`.
+//!
+//! One test, which runs itself for each mode and with collections all the time: a process has one machine.
+
+use saki::{Error, Rooted, Threads, Value, Vm};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const LIBRARY: &str = r#"
+using System;
+using System.Runtime.CompilerServices;
+using System.Threading;
+
+namespace Some
+{
+    public struct Point { public int X; public double Y; public string Text; }
+    public delegate string Join (string text, int number, Point point);
+
+    public class Counter
+    {
+        public static int Made;
+        public readonly string Name;
+        int count;
+        public Counter (string name) { Name = name; Made++; }
+        public virtual int Add (int number) { return count += number; }
+        public int Count { get { return count; } set { count = value; } }
+        public override string ToString () { return Name + ": " + count; }
+        public static void Throw (string message) { throw new FormatException (message); }
+        public static Point Moved (Point point, int by) { point.X += by; point.Text += "!"; return point; }
+        public static double Mean (float a, byte b, long c) { return (a + b + c) / 3.0; }
+
+        [MethodImpl (MethodImplOptions.InternalCall)] extern string Ask (string text, ref Point point, byte number);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern Point Origin (bool wide);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern void Fail (string how);
+
+        public string Both ()
+        {
+            var point = Origin (true);
+            string text = point.X + " " + point.Y + " " + point.Text;
+            foreach (string how in new [] { "exception", "panic" }) {
+                try {
+                    Fail (how);
+                } catch (Exception e) {
+                    text += " " + e.GetType ().Name + " " + e.Message;
+                }
+            }
+            return text;
+        }
+
+        public static string UseJoin (Join join)
+        {
+            string text = "";
+            for (int i = 0; i < 3; i++)
+                text = join (text + i, i, new Point { X = i, Text = "p" + i });
+            return text;
+        }
+
+        public static int WaitFor (Func<int, int> function, int rounds)
+        {
+            int sum = 0;
+            var thread = new Thread (() => { for (int i = 0; i < rounds; i++) sum += function (i); });
+            thread.Start ();
+            thread.Join ();
+            return sum;
+        }
+    }
+
+    public class Derived : Counter
+    {
+        public Derived () : base ("derived") { }
+        public override int Add (int number) { return base.Add (number * 10); }
+    }
+}
+"#;
+
+const MODE: &str = "SAKI_HOST_MODE";
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("some.dll")
+}
+
+#[test]
+fn rust_and_managed_code_call_each_other() {
+    if std::env::var_os(MODE).is_some() {
+        return host();
+    }
+    let source = library().with_extension("cs");
+    std::fs::write(&source, LIBRARY).expect("written");
+    let out = format!("-out:{}", library().display());
+    match Command::new("mcs").args(["-nologo", "-nowarn:0649", "-target:library", &out]).arg(&source).status() {
+        Ok(status) => assert!(status.success()),
+        Err(error) => return eprintln!("skipped: mcs: {error}"),
+    }
+    for (mode, stress) in [("native", "0"), ("green", "0"), ("mn", "0"), ("native", "60"), ("mn", "60")] {
+        let mut host = Command::new(std::env::current_exe().expect("a name"));
+        host.args(["--exact", "rust_and_managed_code_call_each_other", "--nocapture"]);
+        let host = host.env(MODE, mode).env("SAKI_GC_STRESS", stress).env("SAKI_NO_CACHE", "1").output();
+        let host = host.expect("started");
+        let (out, error) = (String::from_utf8_lossy(&host.stdout), String::from_utf8_lossy(&host.stderr));
+        assert!(host.status.success(), "{mode}, stress {stress}: {out}\n{error}");
+    }
+}
+
+fn host() {
+    let threads = match std::env::var(MODE).as_deref() {
+        Ok("green") => Threads::Green,
+        Ok("mn") => Threads::ManyToMany { carriers: 2 },
+        _ => Threads::Native,
+    };
+    let vm = Vm::builder()
+        .threads(threads)
+        .function("Some.Counter::Origin", |t, arguments| {
+            let class = t.load(library())?.class(t, "Some.Point")?;
+            let point = class.new_object(t, &[]).or_else(|_| {
+                // A struct has no constructor without parameters: an element of a new array is one.
+                t.array(class, 1)?.element(t, 0)?.as_object().map_or_else(|| t.throw("System.Exception", "?"), Ok)
+            })?;
+            let field = |name: &str, value: Value<'_>| class.field(t, name)?.set(t, Some(point), value);
+            field("X", Value::I32(i32::from(arguments[0].as_bool().unwrap_or_default())))?;
+            field("Y", Value::F64(2.5))?;
+            field("Text", Value::Text("origin"))?;
+            Ok(point.into())
+        })
+        .function("Some.Counter::Fail(string)", |t, arguments| match arguments[0].as_text(t).as_deref() {
+            Some("exception") => t.throw("System.TimeoutException", "too late"),
+            how => panic!("the way is {how:?}"),
+        })
+        .start()
+        .expect("a machine");
+    assert!(Vm::builder().start().is_err(), "there is one machine in a process");
+    let rooted = vm.run(objects).expect("no exception");
+    vm.run(exceptions);
+    let counted = vm.run(|t| -> Result<String, Error> { Ok(both_ways(t)?) }).expect("no exception");
+    assert_eq!(
+        counted,
+        "1 2.5 origin TimeoutException too late InvalidOperationException A function of the host \
+                         panicked: the way is Some(\"panic\")"
+    );
+    let delegated = vm.run(|t| -> Result<_, Error> {
+        let library = t.load(library())?;
+        let class = library.class(t, "Some.Counter")?;
+        let join = t.delegate(library.class(t, "Some.Join")?, |t, arguments| {
+            let point = arguments[2].as_object().expect("a boxed point");
+            let text = point.get(t, "Text")?.as_text(t).unwrap_or_default();
+            let joined = format!("{}/{:?}/{text}", arguments[0].as_text(t).unwrap_or_default(), arguments[1]);
+            t.collect();
+            Ok(t.string(&joined)?.into())
+        })?;
+        Ok(class.call(t, "UseJoin", &[join.into()])?.as_text(t))
+    });
+    assert_eq!(delegated.expect("no exception").as_deref(), Some("0/I32(0)/p01/I32(1)/p12/I32(2)/p2"));
+    many_threads(&vm, &rooted);
+    assert_eq!(vm.end(), Some(0));
+    assert_eq!(vm.end(), None, "it has ended");
+    drop(rooted);
+}
+
+fn objects(t: saki::Thread<'_>) -> Result<Rooted, Error> {
+    let class = t.load(library())?.class(t, "Some.Counter")?;
+    let counter = class.new_object(t, &[Value::Text("first")])?;
+    t.collect();
+    assert_eq!(counter.call(t, "Add", &[Value::I32(40)])?.as_i32(), Some(40));
+    counter.set(t, "Count", Value::I32(42))?;
+    assert_eq!(counter.to_text(t)?, "first: 42");
+    assert_eq!(counter.get(t, "Name")?.as_text(t).as_deref(), Some("first"), "a field");
+    let derived = t.load(library())?.class(t, "Some.Derived")?.new_object(t, &[])?;
+    assert_eq!(class.method(t, "Add", 1)?.invoke(t, Some(derived), &[Value::I32(2)])?.as_i32(), Some(20), "virtual");
+    assert!(derived.is(t, class)? && !counter.is(t, derived.class(t))?);
+    assert_eq!(class.get(t, "Made")?.as_i32(), Some(2));
+    assert_eq!(class.call(t, "Mean", &[Value::F32(1.5), Value::U8(2), Value::I64(4)])?.as_f64(), Some(2.5));
+    let list = t.core_class("System.Collections.Generic.List`1")?.generic(t, &[t.core_class("System.Int32")?])?;
+    let list = list.new_object(t, &[])?;
+    for number in 0..1000 {
+        t.scope(|t| list.call(t, "Add", &[Value::I32(number)]).map(|_| ()).map_err(Error::from))?;
+    }
+    let array = list.call(t, "ToArray", &[])?.as_object().expect("an array");
+    assert_eq!((array.len(t), array.element(t, 999)?.as_i32()), (Some(1000), Some(999)));
+    array.set_element(t, 0, Value::I32(7))?;
+    assert_eq!(array.element(t, 0)?.as_i32(), Some(7));
+    Ok(counter.root(t))
+}
+
+fn exceptions(t: saki::Thread<'_>) {
+    let class = t.load(library()).expect("loaded").class(t, "Some.Counter").expect("there");
+    let thrown = class.call(t, "Throw", &[Value::Text("bad")]).expect_err("it throws");
+    assert_eq!(thrown.to_string(), "System.FormatException: bad");
+    let error = Error::from(thrown);
+    assert!(error.text().contains("at Some.Counter.Throw"), "{}", error.text());
+    let kind = |result: Result<Value<'_>, saki::Exception<'_>>| result.expect_err("it throws").class_name();
+    assert_eq!(kind(class.call(t, "Nothing", &[])), "System.MissingMethodException");
+    assert_eq!(kind(class.call(t, "Throw", &[Value::I32(1)])), "System.ArgumentException");
+    assert_eq!(
+        kind(class.call(t, "Mean", &[Value::F64(1.0), Value::U8(1), Value::I64(1)])),
+        "System.ArgumentException"
+    );
+    assert_eq!(
+        kind(class.method(t, "Add", 1).expect("there").invoke(t, None, &[Value::I32(1)])),
+        "System.NullReferenceException"
+    );
+    let missing = t.load("/no/such/file.dll").expect_err("it is not there");
+    assert_eq!(missing.class_name(), "System.IO.FileNotFoundException");
+}
+
+fn both_ways(t: saki::Thread<'_>) -> Result<String, saki::Exception<'_>> {
+    let class = t.load(library())?.class(t, "Some.Counter")?;
+    let counter = class.new_object(t, &[Value::Text("both")])?;
+    Ok(counter.call(t, "Both", &[])?.as_text(t).unwrap_or_default())
+}
+
+/// Threads of the host that come and go, with and without attachment; a managed thread that calls Rust.
+fn many_threads(vm: &Vm, rooted: &Rooted) {
+    let calls = Arc::new(AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        for attaches in [true, false, true, false] {
+            let (vm, rooted) = (vm.clone(), &*rooted);
+            scope.spawn(move || {
+                let _attachment = attaches.then(|| vm.attach());
+                for _ in 0..50 {
+                    vm.run(|t| {
+                        let text = rooted.get(t).to_text(t).expect("no exception");
+                        assert_eq!(text, "first: 42");
+                        t.outside(std::thread::yield_now);
+                        vm.run(|t| t.string("inner").map(|_| ()).expect("no exception"));
+                    });
+                }
+            });
+        }
+    });
+    let seen = Arc::clone(&calls);
+    let sum = vm.run(|t| -> Result<Option<i32>, Error> {
+        let class = t.load(library())?.class(t, "Some.Counter")?;
+        let int = t.core_class("System.Int32")?;
+        let function = t.core_class("System.Func`2")?.generic(t, &[int, int])?;
+        let twice = t.delegate(function, move |_, arguments| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            Ok(Value::I32(arguments[0].as_i32().unwrap_or_default() * 2))
+        })?;
+        Ok(class.call(t, "WaitFor", &[twice.into(), Value::I32(100)])?.as_i32())
+    });
+    assert_eq!((sum.expect("no exception"), calls.load(Ordering::Relaxed)), (Some(9900), 100));
+}
