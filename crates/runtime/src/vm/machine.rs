@@ -447,8 +447,8 @@ impl Vm {
         exit_code()
     }
 
-    /// Ends a machine whose host lives on, without a program: waits for the foreground threads and runs the exit handlers
-    /// and finalizers. No managed code may be called any more. Returns `Environment.ExitCode`.
+    /// Ends a machine whose host lives on, without a program: waits for the foreground threads and runs the exit
+    /// handlers and finalizers. No managed code may be called any more. Returns `Environment.ExitCode`.
     pub fn end(self) -> i32 {
         crate::exit::shut_down(self.main_thread());
         services::end(self.main_thread());

@@ -4,7 +4,7 @@ use super::{Place, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crate for hosts in Rust: its names are those that its users expect, and no other crate names them.
-const FACE: &str = "crates/saki";
+const FACE: &str = "saki";
 
 /// So many crates make a name count.
 const CRATES: usize = 3;
