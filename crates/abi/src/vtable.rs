@@ -157,6 +157,7 @@ pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 /// |---|---|
 /// | null: free | initial |
 /// | a type | `remember`, Relaxed: readers only compare the pointer. Seldom replaced, so that threads do not contend for the line |
+/// | null again | `forget`, Relaxed: when the type ends |
 #[repr(C)]
 pub struct Casts {
     hits: [AtomicPtr<()>; CAST_HITS],
@@ -186,12 +187,33 @@ impl Casts {
     }
 
     /// Remembers an outcome if a word is free or `may_replace` is set, which callers should rarely do (see the table).
-    pub fn remember(&self, to: *const (), is_instance: bool, may_replace: bool) {
+    /// Whether it is remembered now.
+    pub fn remember(&self, to: *const (), is_instance: bool, may_replace: bool) -> bool {
         let words = if is_instance { &self.hits[..] } else { &self.misses[..] };
         let free = words.iter().find(|word| word.load(Ordering::Relaxed).is_null());
-        if let Some(word) = free.or_else(|| words.last().filter(|_| may_replace)) {
-            word.store(to.cast_mut(), Ordering::Relaxed);
+        let word = free.or_else(|| words.last().filter(|_| may_replace));
+        word.inspect(|word| word.store(to.cast_mut(), Ordering::Relaxed)).is_some()
+    }
+
+    /// Whether `is` holds for one of the types that are remembered.
+    pub fn any(&self, is: impl Fn(*const ()) -> bool) -> bool {
+        // Relaxed: see the table.
+        self.words().map(|word| word.load(Ordering::Relaxed)).any(|ty| !ty.is_null() && is(ty))
+    }
+
+    /// Frees the words of the types for which `is` holds.
+    pub fn forget(&self, is: impl Fn(*const ()) -> bool) {
+        for word in self.words() {
+            // Relaxed, both: see the table.
+            let ty = word.load(Ordering::Relaxed);
+            if !ty.is_null() && is(ty) {
+                word.store(std::ptr::null_mut(), Ordering::Relaxed);
+            }
         }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &AtomicPtr<()>> {
+        self.hits.iter().chain(&self.misses)
     }
 }
 

@@ -163,7 +163,11 @@ ranks! {
         Threads, Finalizers, RootRanges, StaticRoots, CellChunks, Owners
     ];
     /// Collectible assemblies and domains that a collection found dead.
-    DeadOwners in "runtime/src/vm/collectible.rs", over [FinalizerState, LoadedAssemblies, Owners];
+    DeadOwners in "runtime/src/vm/collectible.rs", over [
+        FinalizerState, LoadedAssemblies, Owners, OutlivingVTables
+    ];
+    /// Vtables that remember casts to types which may end before them.
+    OutlivingVTables in "runtime/src/object/cast_cache.rs", over [];
     /// The lists of dynamic methods.
     DynamicMethods in "runtime/src/vm/dynamic_methods.rs", over [FinalizerState, DynamicRecords];
 

@@ -225,7 +225,7 @@ pub(crate) fn is_assignable_or_throws(t: CurrentThread, object: Obj, ty: Ty, thr
     {
         return Ok(answer);
     }
-    vtable.casts.remember(target, is_instance, may_replace_cast());
+    crate::cast_cache::remember(vtable, ty, is_instance, may_replace_cast());
     Ok(is_instance)
 }
 

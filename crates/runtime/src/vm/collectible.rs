@@ -223,6 +223,8 @@ impl ConditionalRoots for Assemblies {
         dead.extend(bury_unseen());
         DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
         if !dead.is_empty() {
+            // SAFETY: the world is stopped for the collection.
+            unsafe { cast_cache::forget_dead() };
             crate::finalizer_signal::wake();
         }
     }
@@ -392,8 +394,6 @@ fn forget_dead(has_domain: bool) {
     }
     if has_domain {
         saki_thread::with_world_stopped(StopReason::Unloading, |_| {
-            // SAFETY: the world is stopped.
-            unsafe { cast_cache::forget_dead() };
             // SAFETY: the world is stopped, so no thread looks into the cache.
             unsafe { saki_code::imt_cache_forget(collectible::is_dead) };
         });
