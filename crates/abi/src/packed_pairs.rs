@@ -47,6 +47,11 @@ impl PackedPairs {
         PackedPairs(bytes.into())
     }
 
+    /// Bytes that the list takes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.0.len()
+    }
+
     /// The pairs, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut rest = &*self.0;

@@ -98,6 +98,11 @@ fn print(start_up: Duration) {
         get(&tiers.stops),
         get(&tiers.nanoseconds) as f64 / 1e6
     );
+    tell!(
+        "replaced code       {:>10} bytes, and {} bytes of its tables",
+        get(&tiers.replaced_code_bytes),
+        get(&tiers.replaced_record_bytes)
+    );
     let cache = &saki_runtime::exec::code_cache::STATISTICS;
     tell!(
         "code cache          {:>10} bodies found, {} kept, {} stale, {} too early, {:.2} ms",

@@ -140,6 +140,20 @@ impl CodeInfo {
         self.rare.as_ref().map_or("", |rare| &rare.name)
     }
 
+    /// Bytes of memory that the record takes with its tables, beside the code.
+    pub fn record_bytes(&self) -> usize {
+        let rare = self.rare.as_ref().map_or(0, |rare| {
+            let map = rare
+                .frame_map
+                .as_ref()
+                .map_or(0, |map| size_of::<FrameMap>() + size_of_val(&*map.slots) + size_of_val(&*map.continued));
+            let calls = size_of_val(&*rare.protected_calls) + size_of_val(&*rare.handlers);
+            size_of::<RareTables>() + calls + size_of_val(&*rare.clauses) + size_of_val(&*rare.inline_sites) + map
+        });
+        let pairs = self.positions.heap_bytes() + self.traps.heap_bytes();
+        size_of::<CodeInfo>() + size_of_val(&*self.own_words) + rare + pairs
+    }
+
     /// The body's exception clauses, in metadata order.
     pub fn clauses(&self) -> &[PlacedClause] {
         self.rare.as_ref().map_or(&[], |rare| &rare.clauses)

@@ -45,6 +45,10 @@ pub struct TierStatistics {
     pub stops: AtomicU64,
     /// The most requests that waited for the thread.
     pub longest_queue: AtomicU64,
+    /// Bytes of code that was replaced.
+    pub replaced_code_bytes: AtomicU64,
+    /// Bytes of memory that the records of replaced code take.
+    pub replaced_record_bytes: AtomicU64,
     /// Time that the thread has spent on compiling.
     pub nanoseconds: AtomicU64,
 }
@@ -58,6 +62,8 @@ pub static STATISTICS: TierStatistics = TierStatistics {
     failed: AtomicU64::new(0),
     stops: AtomicU64::new(0),
     longest_queue: AtomicU64::new(0),
+    replaced_code_bytes: AtomicU64::new(0),
+    replaced_record_bytes: AtomicU64::new(0),
     nanoseconds: AtomicU64::new(0),
 };
 
@@ -248,8 +254,10 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
     if !versions::replace(method, counted, version).ok()? {
         return None;
     }
-    // Relaxed: a counter.
+    // Relaxed: counters.
     STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
+    STATISTICS.replaced_code_bytes.fetch_add(u64::from(counted.body.len_bytes), Ordering::Relaxed);
+    STATISTICS.replaced_record_bytes.fetch_add(counted.body.record_bytes() as u64, Ordering::Relaxed);
     let mut state = HOT.lock();
     if let Some(known) = state.as_mut().and_then(|state| state.methods.get_mut(&std::ptr::from_ref(method))) {
         known.is_replaced = true;
