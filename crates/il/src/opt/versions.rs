@@ -39,6 +39,9 @@ const MAX_LOOP_INSTRUCTIONS: usize = 160;
 const BUDGET: usize = 1600;
 /// Parts of a test: more are not worth it for a loop of few rounds.
 const MAX_CONDITIONS: usize = 16;
+/// Loops that are known to have fewer rounds stay as they are: the test costs them more than the copy gains. With two
+/// arrays, six rounds gain nothing (docs/design/code-generation.md).
+const MIN_ROUNDS: i64 = 6;
 
 /// An innermost loop with one entry.
 struct Loop {
@@ -169,13 +172,20 @@ enum Condition {
     Below { high: Term, offset: Option<Term>, length: ValueId },
     /// `high <= i32::MAX - step`, in 64 bits.
     CanStep { high: Term, step: i32 },
-    /// `low <= high`: the loop has a round.
-    HasRound { low: Term, high: Term },
+    /// `low <= high`: the loop has a round. It has one for each `step` between them.
+    HasRound { low: Term, high: Term, step: u32 },
     /// `index < length`, unsigned.
     Inside { index: ValueId, length: ValueId },
 }
 
 impl Condition {
+    /// Whether the loop is known to have few rounds.
+    fn is_too_short(&self, function: &Function, l: &Loop) -> bool {
+        let Condition::HasRound { low, high, step } = *self else { return false };
+        let ends = low.first_number(function, l).zip(high.first_number(function, l));
+        ends.is_some_and(|(low, high)| high - low < (MIN_ROUNDS - 1) * i64::from(step))
+    }
+
     /// The values of the loop that it names.
     fn values(&self) -> Vec<ValueId> {
         match *self {
@@ -185,7 +195,7 @@ impl Condition {
                 [high].into_iter().chain(offset).map(|term| term.value).chain([length]).collect()
             }
             Condition::CanStep { high, .. } => vec![high.value],
-            Condition::HasRound { low, high } => vec![low.value, high.value],
+            Condition::HasRound { low, high, .. } => vec![low.value, high.value],
             Condition::Inside { index, length } => vec![index, length],
         }
     }
@@ -203,6 +213,27 @@ struct Term {
 impl Term {
     fn of(value: ValueId) -> Term {
         Term { value, is_negated: false, plus: 0 }
+    }
+
+    fn constant(self, function: &Function) -> Option<i64> {
+        let Op::ConstI32(n) = function.insts[self.value.0 as usize].op else { return None };
+        let n = i64::from(n);
+        Some((if self.is_negated { -n } else { n }) + i64::from(self.plus))
+    }
+
+    /// The number before the loop, if it is a constant, or a variable that becomes one just before.
+    fn first_number(self, function: &Function, l: &Loop) -> Option<i64> {
+        let Op::LocalGet(local) = function.insts[self.value.0 as usize].op else { return self.constant(function) };
+        let mut found = entries(function, l).into_iter().map(|block| {
+            let before = function.blocks[block as usize].insts.iter().rev();
+            let mut stored = before.filter_map(|value| match function.insts[value.0 as usize].op {
+                Op::LocalSet(to, stored) if to == local => Some(stored),
+                _ => None,
+            });
+            Term { value: stored.next()?, ..self }.constant(function)
+        });
+        let first = found.next()??;
+        found.all(|other| other == Some(first)).then_some(first)
     }
 }
 
@@ -251,7 +282,8 @@ impl Plan {
         }
         plan.drop_checks(function, &ranges, &invariants);
         let is_worth_it = plan.checks + plan.guards > 0 && plan.conditions.len() <= MAX_CONDITIONS;
-        is_worth_it.then_some(plan)
+        let is_short = plan.conditions.iter().any(|condition| condition.is_too_short(function, l));
+        (is_worth_it && !is_short).then_some(plan)
     }
 
     fn require(&mut self, condition: Condition) {
@@ -625,9 +657,8 @@ impl<'f> Test<'f> {
     /// The number in 64 bits.
     fn term(&mut self, term: Term) -> ValueId {
         let value = self.clone_of(term.value);
-        if let Op::ConstI32(n) = self.function.insts[value.0 as usize].op {
-            let n = i64::from(n);
-            return self.emit(Op::ConstI64(if term.is_negated { -n } else { n } + i64::from(term.plus)), IrType::I64);
+        if let Some(n) = (Term { value, ..term }).constant(self.function) {
+            return self.emit(Op::ConstI64(n), IrType::I64);
         }
         let conv = Op::Conv { value, target: saki_abi::ConvTarget::I8, checked: false, source_unsigned: false };
         let mut wide = self.emit(conv, IrType::I64);
@@ -705,7 +736,7 @@ impl<'f> Test<'f> {
                 let limit = self.emit(Op::ConstI64(i64::from(i32::MAX - step)), IrType::I64);
                 self.compare(CmpOp::Le, number, limit)
             }
-            Condition::HasRound { low, high } => {
+            Condition::HasRound { low, high, .. } => {
                 let (low, high) = (self.term(low), self.term(high));
                 self.compare(CmpOp::Le, low, high)
             }

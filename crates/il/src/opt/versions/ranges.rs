@@ -155,7 +155,7 @@ impl<'f> Ranges<'f> {
     pub fn round(&self, block: u32, invariants: &Invariants) -> Option<(Condition, u32)> {
         let counter = self.counters.iter().find(|c| c.guard == block && invariants.holds(c.limit))?;
         let (low, high) = counter.ends();
-        Some((Condition::HasRound { low, high }, counter.body))
+        Some((Condition::HasRound { low, high, step: counter.step.unsigned_abs() }, counter.body))
     }
 
     /// The numbers that an index may be, where it was read.

@@ -15,6 +15,8 @@ const LIMIT: LocalId = LocalId(3);
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Twist {
     None,
+    /// From 0 to this number.
+    To(i32),
     UpToLimit,
     Down,
     Shifted,
@@ -54,11 +56,18 @@ fn counting_loop(twist: Twist) -> Function {
     let (index, sum) = (b.local(IrType::I32), b.local(IrType::I32));
     let by = if twist == Twist::Down { -1 } else { 1 };
     let (header, body, done) = (b.new_block(), b.new_block(), b.new_block());
-    let start = b.get(START);
+    let start = match twist {
+        Twist::To(_) => b.const_i32(0),
+        _ => b.get(START),
+    };
     b.set(index, start);
     b.jump(header);
     b.switch_to(header);
-    let (i, limit) = (b.get(index), b.get(LIMIT));
+    let i = b.get(index);
+    let limit = match twist {
+        Twist::To(limit) => b.const_i32(limit),
+        _ => b.get(LIMIT),
+    };
     let goes_on = match twist {
         Twist::UpToLimit => b.cmp(CmpOp::Le, i, limit),
         Twist::Down => b.cmp(CmpOp::Gt, i, limit),
@@ -133,6 +142,7 @@ fn a_loop_to_a_limit_has_a_version_without_checks() {
         (Twist::None, 4),
         // The limit is not the largest number.
         (Twist::UpToLimit, 5),
+        (Twist::To(6), 4),
         (Twist::Down, 4),
         (Twist::Shifted, 4),
         // The rows are there, and one of them is; and the four.
@@ -144,6 +154,16 @@ fn a_loop_to_a_limit_has_a_version_without_checks() {
         function.verify().unwrap_or_else(|problem| panic!("{twist:?}: {problem}\n{function}"));
         assert_eq!(checks(&function), (before, 0), "{twist:?}\n{function}");
         assert_eq!(conditions(&function), tested, "{twist:?}\n{function}");
+    }
+}
+
+#[test]
+fn a_loop_of_few_rounds_has_one_version() {
+    for limit in [-1, 0, 1, 3, 5] {
+        let mut function = counting_loop(Twist::To(limit));
+        let before = checks(&function);
+        run(&mut function, false);
+        assert_eq!(checks(&function), before, "up to {limit}\n{function}");
     }
 }
 
