@@ -1,13 +1,12 @@
-//! Generated functions give the same results in the baseline compiler's code as in Cranelift's.
-#![cfg(target_arch = "x86_64")]
+//! Generates functions of the IR: lists of steps, of which each adds some instructions over the values before it.
 
-mod common;
+mod elements;
 
-use common::*;
+use crate::common::*;
+use elements::{Elements, elements};
 use proptest::prelude::*;
 use saki_abi::HelperId;
 use saki_il::ir::*;
-use saki_jit::CompilerOptions;
 
 const I32: IrType = IrType::I32;
 const I64: IrType = IrType::I64;
@@ -16,19 +15,25 @@ const F64: IrType = IrType::F64;
 const V128: IrType = IrType::V128;
 
 /// Words of the memory that generated functions read and write: integers below, floats from `FLOATS` on, vectors from
-/// `VECTORS` on.
-const WORDS: usize = 80;
-const VECTORS: usize = 64;
-const FLOATS: usize = 32;
-/// Parameters of generated functions; the first is the address of the words.
-const PARAMS: [IrType; 6] = [I64, I32, I64, I32, F64, F32];
+/// `VECTORS` on, and an array of `ELEMENTS` I32 from `ARRAY` on.
+pub const WORDS: usize = 100;
+pub const VECTORS: usize = 64;
+pub const FLOATS: usize = 32;
+pub const ARRAY: usize = 80;
+pub const ELEMENTS: usize = 12;
+/// Parameters of generated functions; the first is the address of the words, the last an array or null.
+const PARAMS: [IrType; 7] = [I64, I32, I64, I32, F64, F32, IrType::Ref];
+/// The parameter with the array.
+const ARRAY_PARAM: u32 = 6;
+/// The local to which handlers write the exception.
+const CAUGHT: usize = PARAMS.len() + 1;
 
 /// Locals of generated functions that steps read and write: the parameters and four more. Counters of loops follow.
 const VARIABLES: usize = PARAMS.len() + 4;
 
 /// One step of a generated function; the numbers choose among the existing values.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     Constant(IrType, i64),
     Binary(usize, IrType, usize, usize),
     Unary(usize, IrType, usize),
@@ -62,6 +67,14 @@ enum Step {
     If(usize, usize),
     /// The next steps, so many, are run this often.
     Loop(i32, usize),
+    /// The next steps, so many, are protected; the handler keeps the exception, and goes on behind them.
+    Try(usize),
+    /// Where an exception is handled: an operation that may throw.
+    Risky(usize, IrType, usize, usize),
+    /// Likewise, a checked conversion of an integer.
+    RiskyConvert(usize, IrType, usize, bool),
+    /// Likewise, a loop over elements of the array.
+    Elements(Elements),
 }
 
 const INTEGER_OPS: [BinOp; 9] =
@@ -156,6 +169,18 @@ const VECTOR_OPS: [VectorOp; 49] = [
     VectorOp::ToSingle,
     VectorOp::ToInteger,
 ];
+const RISKY_OPS: [BinOp; 10] = [
+    BinOp::Div,
+    BinOp::DivUn,
+    BinOp::Rem,
+    BinOp::RemUn,
+    BinOp::AddOvf,
+    BinOp::AddOvfUn,
+    BinOp::SubOvf,
+    BinOp::SubOvfUn,
+    BinOp::MulOvf,
+    BinOp::MulOvfUn,
+];
 const ATOMICS: [AtomicRmw; 5] = [AtomicRmw::Add, AtomicRmw::And, AtomicRmw::Or, AtomicRmw::Xor, AtomicRmw::Exchange];
 const RARE: [(UnOp, IrType, IrType); 22] = [
     (UnOp::Sqrt, F64, F64),
@@ -220,7 +245,7 @@ fn scalar() -> impl Strategy<Value = IrType> {
     prop_oneof![Just(I32), Just(I64), Just(F32), Just(F64)]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = Step> {
     let n = 0..1000usize;
     let interesting = prop_oneof![-300i64..300, Just(i64::MAX), Just(i64::MIN), any::<i64>()];
     prop_oneof![
@@ -254,6 +279,11 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..120i64, n.clone()).prop_map(|(bytes, value)| Step::Localloc(bytes, value)),
         1 => (n.clone(), 1..6usize).prop_map(|(condition, steps)| Step::If(condition, steps)),
         1 => (0..4i32, 1..6usize).prop_map(|(times, steps)| Step::Loop(times, steps)),
+        3 => (1..8usize).prop_map(Step::Try),
+        2 => (n.clone(), scalar(), n.clone(), n.clone()).prop_map(|(op, ty, a, b)| Step::Risky(op, ty, a, b)),
+        1 => (n.clone(), scalar(), n.clone(), any::<bool>())
+            .prop_map(|(target, ty, a, unsigned)| Step::RiskyConvert(target, ty, a, unsigned)),
+        3 => elements().prop_map(Step::Elements),
     ]
 }
 
@@ -263,6 +293,10 @@ struct Generator {
     /// Values that may be used here, and their types.
     known: Vec<(ValueId, IrType)>,
     joins: Vec<Join>,
+    /// The innermost protected range here.
+    region: Option<RegionId>,
+    /// A loop has begun.
+    has_loop: bool,
 }
 
 /// The end of steps that are run conditionally or again.
@@ -275,6 +309,8 @@ struct Join {
     known: usize,
     /// The local that counts the rounds of a loop.
     counter: Option<LocalId>,
+    /// Of a protected range: its handler, the handler's exception, and the range around it.
+    attempt: Option<(BlockId, LocalId, Option<RegionId>)>,
 }
 
 impl Generator {
@@ -311,6 +347,11 @@ impl Generator {
     }
 
     fn step(&mut self, step: &Step) {
+        self.add_step(step);
+        self.join();
+    }
+
+    fn add_step(&mut self, step: &Step) {
         match *step {
             Step::Constant(ty, value) => {
                 self.constant(ty, value);
@@ -361,12 +402,12 @@ impl Generator {
                 self.add(Op::Store { addr, offset, value, mem, flags: plain(AliasClass::Any) }, IrType::Void);
             }
             Step::Get(local) => {
-                let local = 1 + local % (VARIABLES - 1);
+                let local = variable(local);
                 let value = self.ir.get(local as u32);
                 self.known.push((value, self.ir.func.locals[local].ty));
             }
             Step::Set(local, value) => {
-                let local = 1 + local % (VARIABLES - 1);
+                let local = variable(local);
                 let value = self.pick(self.ir.func.locals[local].ty, value);
                 self.ir.set(LocalId(local as u32), value);
             }
@@ -390,13 +431,13 @@ impl Generator {
             }
             Step::If(condition, steps) => {
                 let cond = self.pick(I32, condition);
-                let then = self.ir.block(None);
+                let then = self.ir.block(self.region);
                 self.ir.end(Terminator::Brif { cond, then, otherwise: BlockId(u32::MAX) });
                 let from = self.ir.current;
                 self.ir.at(then);
                 // The number of the join's block is known only after the steps in between.
                 let (branch, known) = (BlockId(from as u32), self.known.len());
-                self.joins.push(Join { steps: steps + 1, branch, known, counter: None });
+                self.joins.push(Join { steps: steps + 1, branch, known, counter: None, attempt: None });
             }
             Step::Divide(op, ty, a, b) => {
                 let ty = if ty == I32 || ty == F32 { I32 } else { I64 };
@@ -484,8 +525,8 @@ impl Generator {
                 self.add(Op::AtomicCas { addr, expected, new, mem }, ty);
             }
             Step::Localloc(bytes, value) => {
-                // Memory outside the frame needs helpers.
-                if self.joins.iter().any(|join| join.counter.is_some()) {
+                // Memory outside the frame needs helpers: in loops, in what an unrolled loop leads back to, in ranges.
+                if self.region.is_some() || self.has_loop {
                     return;
                 }
                 let bytes = self.ir.i64(bytes.max(8));
@@ -496,22 +537,68 @@ impl Generator {
                 self.add(Op::Load { addr, offset: 0, mem: MemType::I64, flags }, I64);
             }
             Step::Loop(times, steps) => {
+                self.has_loop = true;
                 let counter = self.ir.local(I32, false);
-                let (zero, limit) = (self.ir.i32(0), self.ir.i32(times));
+                let zero = self.ir.i32(0);
                 self.ir.set(counter, zero);
-                let head = self.ir.block(None);
+                let head = self.ir.block(self.region);
                 self.ir.end(Terminator::Jump(head));
                 self.ir.at(head);
-                let round = self.ir.get(counter.0);
+                let (round, limit) = (self.ir.get(counter.0), self.ir.i32(times));
                 let cond = self.ir.push(Op::Cmp(CmpOp::Lt, round, limit), I32);
-                let then = self.ir.block(None);
+                let then = self.ir.block(self.region);
                 self.ir.end(Terminator::Brif { cond, then, otherwise: BlockId(u32::MAX) });
                 self.ir.at(then);
-                let known = self.known.len();
-                self.joins.push(Join { steps: steps + 1, branch: head, known, counter: Some(counter) });
+                let is_apart = times % 2 == 1;
+                if is_apart {
+                    self.forget();
+                }
+                let known = if is_apart { 0 } else { self.known.len() };
+                self.joins.push(Join { steps: steps + 1, branch: head, known, counter: Some(counter), attempt: None });
             }
+            Step::Try(_) if self.remembers_around_loop() => {}
+            Step::Try(steps) => {
+                let (outer, known) = (self.region, self.known.len());
+                let handler = self.ir.block(outer);
+                let (region, exception) = self.ir.region(outer, ClauseKind::Fault, handler);
+                self.region = Some(region);
+                let body = self.ir.block(self.region);
+                self.ir.end(Terminator::Jump(body));
+                self.ir.at(body);
+                let attempt = Some((handler, exception, outer));
+                self.joins.push(Join { steps: steps + 1, branch: body, known, counter: None, attempt });
+            }
+            // Elsewhere these are faults.
+            Step::Risky(..) | Step::RiskyConvert(..) | Step::Elements(_) if self.region.is_none() => {}
+            Step::Risky(op, ty, a, b) => {
+                let ty = if ty == I32 || ty == F32 { I32 } else { I64 };
+                let (a, b) = (self.pick(ty, a), self.pick(ty, b));
+                self.add(Op::Bin(RISKY_OPS[op % RISKY_OPS.len()], a, b), ty);
+            }
+            Step::RiskyConvert(target, ty, a, source_unsigned) => {
+                let ty = if ty == I32 || ty == F32 { I32 } else { I64 };
+                let target = CONVERSIONS[target % 10];
+                let to = if target.integer().is_some_and(|(bits, _)| bits == 64) { I64 } else { I32 };
+                let value = self.pick(ty, a);
+                self.add(Op::Conv { value, target, checked: true, source_unsigned }, to);
+            }
+            Step::Elements(ref elements) => self.elements(elements),
         }
-        self.join();
+    }
+
+    /// From here on only locals lead values here: a handler is entered from anywhere, so values before it do not
+    /// dominate what follows.
+    fn forget(&mut self) {
+        self.known.clear();
+        self.joins.iter_mut().for_each(|join| join.known = 0);
+        for number in 0..VARIABLES - 2 {
+            self.add_step(&Step::Get(number));
+        }
+    }
+
+    /// Whether values from before a loop around this place may be used in it.
+    fn remembers_around_loop(&self) -> bool {
+        self.joins.iter().any(|join| join.counter.is_some() && join.known > 0)
     }
 
     fn atomic_place(&mut self, mem: usize, at: usize) -> (MemType, IrType, ValueId) {
@@ -561,16 +648,28 @@ impl Generator {
 
     fn join(&mut self) {
         self.joins.iter_mut().for_each(|join| join.steps = join.steps.saturating_sub(1));
-        while let Some(&Join { steps: 0, branch, known, counter }) = self.joins.last() {
+        while let Some(&Join { steps: 0, branch, known, counter, attempt }) = self.joins.last() {
             self.joins.pop();
             self.known.truncate(known);
+            if let Some((handler, exception, outer)) = attempt {
+                self.region = outer;
+                let join = self.ir.block(outer);
+                self.ir.end(Terminator::Jump(join));
+                self.ir.at(handler);
+                let exception = self.ir.get(exception.0);
+                self.ir.set(LocalId(CAUGHT as u32), exception);
+                self.ir.end(Terminator::Jump(join));
+                self.ir.at(join);
+                self.forget();
+                continue;
+            }
             let back = counter.map(|counter| {
                 let (round, one) = (self.ir.get(counter.0), self.ir.i32(1));
                 let next = self.ir.bin(BinOp::Add, round, one, I32);
                 self.ir.set(counter, next);
                 self.ir.end(Terminator::Jump(branch));
             });
-            let join = self.ir.block(None);
+            let join = self.ir.block(self.region);
             if back.is_none() {
                 self.ir.end(Terminator::Jump(join));
             }
@@ -580,6 +679,13 @@ impl Generator {
             self.ir.at(join);
         }
     }
+}
+
+/// A local that steps read and write: no address, since these differ from run to run.
+fn variable(number: usize) -> usize {
+    let variables = VARIABLES - 2;
+    let local = 1 + number % variables;
+    if local < ARRAY_PARAM as usize { local } else { local + 1 }
 }
 
 /// A memory type, its stack type, and the offset of a slot of that type.
@@ -597,16 +703,16 @@ fn place(mem: usize, at: usize) -> (MemType, IrType, i32) {
 /// A memory type of vectors, and the offset of a vector.
 fn vector_place(mem: usize, at: usize) -> (MemType, i32) {
     let mem = [MemType::V128, MemType::V96, MemType::V64][mem % 3];
-    (mem, ((VECTORS + at % (WORDS - VECTORS - 1)) * 8) as i32)
+    (mem, ((VECTORS + at % (ARRAY - VECTORS - 1)) * 8) as i32)
 }
 
-fn function(steps: &[Step]) -> Ir {
+pub fn function(steps: &[Step]) -> Ir {
     let mut ir = Ir::new("generated", &PARAMS, Some(I64));
     for ty in [I32, I64, F64, V128] {
         ir.local(ty, false);
     }
-    let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new() };
-    for (param, &ty) in PARAMS.iter().enumerate().skip(1) {
+    let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new(), region: None, has_loop: false };
+    for (param, &ty) in PARAMS.iter().enumerate().take(ARRAY_PARAM as usize).skip(1) {
         let value = generator.ir.get(param as u32);
         generator.known.push((value, ty));
     }
@@ -636,59 +742,4 @@ fn function(steps: &[Step]) -> Ir {
     let result = generator.pick(I64, 1);
     generator.ir.ret(result);
     generator.ir
-}
-
-fn is_same_word(index: usize, a: u64, b: u64) -> bool {
-    let both_nan = if index >= VECTORS {
-        let same = |a: u64, b: u64| {
-            a as u32 == b as u32 || f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
-        };
-        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan() || same(a, b) && same(a >> 32, b >> 32)
-    } else if index >= FLOATS + FLOATS / 2 {
-        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan()
-    } else {
-        index >= FLOATS && f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
-    };
-    a == b || both_nan
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn generated_functions_give_what_cranelift_s_code_gives(
-        steps in prop::collection::vec(step(), 0..18),
-        a in any::<i32>(), b in any::<i64>(), c in -5..5i32, d in -100.0..100.0f64, poll in any::<bool>(),
-        saturates_conversions in any::<bool>(),
-    ) {
-        let ir = function(&steps);
-        let options = CompilerOptions { stress_poll: poll, saturates_conversions, ..CompilerOptions::new(HEAP) };
-        let mut machine = Machine::with_options(options);
-        let Some(code) = machine.compiler.compile_baseline(&ir.func) else {
-            prop_assert!(false, "not covered: {}", ir.func);
-            return Ok(());
-        };
-        let baseline = machine.place(code);
-        let optimised = machine.compile(&ir);
-        let run = |machine: &mut Machine, code| {
-            let mut words: Vec<u64> = (0..WORDS as u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7).collect();
-            for (index, word) in words.iter_mut().enumerate().take(VECTORS).skip(FLOATS) {
-                let number = index as f64 / 2.0;
-                let is_double = index >= FLOATS + FLOATS / 2;
-                *word = if is_double { number.to_bits() } else { u64::from((number as f32).to_bits()) };
-            }
-            let args = [
-                words.as_mut_ptr() as u64, a as u32 as u64, b as u64, c as u32 as u64, d.to_bits(),
-                u64::from((d as f32).to_bits()),
-            ];
-            let result = machine.run(&ir.func.sig, code, &args);
-            (result, words)
-        };
-        let expected = run(&mut machine, optimised);
-        let got = run(&mut machine, baseline);
-        prop_assert_eq!(&expected.0, &got.0, "{}", ir.func);
-        for (index, (&e, &g)) in expected.1.iter().zip(&got.1).enumerate() {
-            prop_assert!(is_same_word(index, e, g), "word {}: {:#x} wanted, {:#x} found\n{}", index, e, g, ir.func);
-        }
-    }
 }

@@ -1,0 +1,151 @@
+//! Generated functions give the same results in the baseline compiler's code, in Cranelift's, in the interpreter, and
+//! after the passes over the IR.
+#![cfg(target_arch = "x86_64")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod interpreter;
+mod steps;
+
+use common::*;
+use interpreter::Interpreter;
+use proptest::prelude::*;
+use saki_abi::object::{ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
+use saki_il::import::ImportOptions;
+use saki_il::ir::*;
+use saki_jit::CompilerOptions;
+use steps::{ARRAY, ELEMENTS, FLOATS, VECTORS, WORDS, function, step};
+
+fn is_same_word(index: usize, a: u64, b: u64) -> bool {
+    let both_nan = if index >= VECTORS {
+        let same = |a: u64, b: u64| {
+            a as u32 == b as u32 || f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
+        };
+        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan() || same(a, b) && same(a >> 32, b >> 32)
+    } else if index >= FLOATS + FLOATS / 2 {
+        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan()
+    } else {
+        index >= FLOATS && f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
+    };
+    a == b || both_nan
+}
+
+/// What functions get: a memory of their own, and arguments.
+struct Input {
+    words: Vec<u64>,
+    args: [u64; 7],
+}
+
+impl Input {
+    fn new(a: i32, b: i64, c: i32, d: f64, has_array: bool) -> Input {
+        let mut words = vec![0; WORDS];
+        let args = [
+            words.as_mut_ptr() as u64,
+            u64::from(a.cast_unsigned()),
+            b.cast_unsigned(),
+            u64::from(c.cast_unsigned()),
+            d.to_bits(),
+            u64::from((d as f32).to_bits()),
+            if has_array { words[ARRAY..].as_ptr() as u64 } else { 0 },
+        ];
+        Input { words, args }
+    }
+
+    /// Gives the memory its first contents.
+    fn reset(&mut self) {
+        for (index, word) in self.words.iter_mut().enumerate() {
+            let number = index as f64 / 2.0;
+            *word = match index {
+                FLOATS..VECTORS if index >= FLOATS + FLOATS / 2 => number.to_bits(),
+                FLOATS..VECTORS => u64::from((number as f32).to_bits()),
+                _ => (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7,
+            };
+        }
+        self.words[ARRAY + OBJECT_VTABLE_OFFSET as usize / 8] = 0;
+        self.words[ARRAY + ARRAY_LENGTH_OFFSET as usize / 8] = ELEMENTS as u64;
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        let len_bytes = size_of_val(&*self.words);
+        // SAFETY: the words' own memory, as bytes.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), len_bytes) }
+    }
+}
+
+type Outcome = (Result<u64, u64>, Vec<u64>);
+
+fn run_code(machine: &mut Machine, input: &mut Input, sig: &CallSig, code: usize) -> Outcome {
+    input.reset();
+    let result = machine.run(sig, code, &input.args);
+    (result, input.words.clone())
+}
+
+fn interpret(input: &mut Input, function: &Function, saturates_conversions: bool) -> Outcome {
+    input.reset();
+    let args = input.args;
+    let result = Interpreter::new(input.bytes(), args[0], saturates_conversions).run(function, &args);
+    (result, input.words.clone())
+}
+
+fn expect_same(what: &str, expected: &Outcome, got: &Outcome, function: &Function) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&expected.0, &got.0, "{}\n{}", what, function);
+    for (index, (&e, &g)) in expected.1.iter().zip(&got.1).enumerate() {
+        let is_same = is_same_word(index, e, g);
+        prop_assert!(is_same, "{}: word {}: {:#x} wanted, {:#x} found\n{}", what, index, e, g, function);
+    }
+    Ok(())
+}
+
+/// 2,000 functions, or as many as `PROPTEST_CASES` says.
+fn config() -> ProptestConfig {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 2000, ..config } }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn generated_functions_give_what_the_interpreter_gives(
+        steps in prop::collection::vec(step(), 0..24),
+        a in any::<i32>(), b in any::<i64>(), c in -5..5i32, d in -100.0..100.0f64, poll in any::<bool>(),
+        saturates_conversions in any::<bool>(), has_array in prop::bool::weighted(0.9),
+    ) {
+        let ir = function(&steps);
+        let sig = &ir.func.sig;
+        let options = CompilerOptions { stress_poll: poll, saturates_conversions, ..CompilerOptions::new(HEAP) };
+        let mut machine = Machine::with_options(options);
+        let mut input = Input::new(a, b, c, d, has_array);
+        let expected = interpret(&mut input, &ir.func, saturates_conversions);
+
+        let optimised = machine.compile(&ir);
+        let got = run_code(&mut machine, &mut input, sig, optimised);
+        expect_same("Cranelift's code", &expected, &got, &ir.func)?;
+        let Some(code) = machine.compiler.compile_baseline(&ir.func) else {
+            prop_assert!(false, "not covered: {}", ir.func);
+            return Ok(());
+        };
+        let baseline = machine.place(code);
+        let got = run_code(&mut machine, &mut input, sig, baseline);
+        expect_same("the baseline compiler's code", &expected, &got, &ir.func)?;
+
+        let mut improved = Ir { func: ir.func.clone(), current: 0 };
+        saki_il::opt::run(&mut improved.func, &ImportOptions::default());
+        if let Err(problem) = improved.func.verify() {
+            prop_assert!(false, "{}\n{}\n{}", problem, ir.func, improved.func);
+        }
+        let got = interpret(&mut input, &improved.func, saturates_conversions);
+        let both = format!("the passes, which make\n{}\nof", improved.func);
+        expect_same(&both, &expected, &got, &ir.func)?;
+        let code = machine.compile(&improved);
+        let got = run_code(&mut machine, &mut input, sig, code);
+        expect_same("Cranelift's code of what the passes made", &expected, &got, &improved.func)?;
+        let Some(code) = machine.compiler.compile_baseline(&improved.func) else {
+            prop_assert!(false, "not covered: {}", improved.func);
+            return Ok(());
+        };
+        let baseline = machine.place(code);
+        let got = run_code(&mut machine, &mut input, sig, baseline);
+        expect_same("the baseline compiler's code of what the passes made", &expected, &got, &improved.func)?;
+    }
+}
