@@ -309,6 +309,8 @@ struct Join {
     known: usize,
     /// The local that counts the rounds of a loop.
     counter: Option<LocalId>,
+    /// A loop that uses no values from before it, so that protected ranges may lie in it.
+    is_apart: bool,
     /// Of a protected range: its handler, the handler's exception, and the range around it.
     attempt: Option<(BlockId, LocalId, Option<RegionId>)>,
 }
@@ -437,7 +439,14 @@ impl Generator {
                 self.ir.at(then);
                 // The number of the join's block is known only after the steps in between.
                 let (branch, known) = (BlockId(from as u32), self.known.len());
-                self.joins.push(Join { steps: steps + 1, branch, known, counter: None, attempt: None });
+                self.joins.push(Join {
+                    steps: steps + 1,
+                    branch,
+                    known,
+                    counter: None,
+                    is_apart: false,
+                    attempt: None,
+                });
             }
             Step::Divide(op, ty, a, b) => {
                 let ty = if ty == I32 || ty == F32 { I32 } else { I64 };
@@ -554,7 +563,8 @@ impl Generator {
                     self.forget();
                 }
                 let known = if is_apart { 0 } else { self.known.len() };
-                self.joins.push(Join { steps: steps + 1, branch: head, known, counter: Some(counter), attempt: None });
+                let counter = Some(counter);
+                self.joins.push(Join { steps: steps + 1, branch: head, known, counter, is_apart, attempt: None });
             }
             Step::Try(_) if self.remembers_around_loop() => {}
             Step::Try(steps) => {
@@ -566,7 +576,14 @@ impl Generator {
                 self.ir.end(Terminator::Jump(body));
                 self.ir.at(body);
                 let attempt = Some((handler, exception, outer));
-                self.joins.push(Join { steps: steps + 1, branch: body, known, counter: None, attempt });
+                self.joins.push(Join {
+                    steps: steps + 1,
+                    branch: body,
+                    known,
+                    counter: None,
+                    is_apart: false,
+                    attempt,
+                });
             }
             // Elsewhere these are faults.
             Step::Risky(..) | Step::RiskyConvert(..) | Step::Elements(_) if self.region.is_none() => {}
@@ -598,7 +615,7 @@ impl Generator {
 
     /// Whether values from before a loop around this place may be used in it.
     fn remembers_around_loop(&self) -> bool {
-        self.joins.iter().any(|join| join.counter.is_some() && join.known > 0)
+        self.joins.iter().any(|join| join.counter.is_some() && !join.is_apart)
     }
 
     fn atomic_place(&mut self, mem: usize, at: usize) -> (MemType, IrType, ValueId) {
@@ -648,7 +665,7 @@ impl Generator {
 
     fn join(&mut self) {
         self.joins.iter_mut().for_each(|join| join.steps = join.steps.saturating_sub(1));
-        while let Some(&Join { steps: 0, branch, known, counter, attempt }) = self.joins.last() {
+        while let Some(&Join { steps: 0, branch, known, counter, attempt, .. }) = self.joins.last() {
             self.joins.pop();
             self.known.truncate(known);
             if let Some((handler, exception, outer)) = attempt {
