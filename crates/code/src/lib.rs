@@ -3,7 +3,7 @@
 //! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
 //! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
 //! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg
-//! loom` only the start map and the lists of waiting calls are compiled, for their models.
+//! loom` only the start map, the lists of waiting calls and the hand-over are compiled, for their models.
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
@@ -83,6 +83,7 @@ mod error;
 mod frame_liveness;
 #[cfg(not(loom))]
 mod growth;
+pub mod hand_over;
 #[cfg(not(loom))]
 mod heap;
 #[cfg(not(loom))]

@@ -1,12 +1,6 @@
 //! The versions of a method's code: which is current, and how all that leads to the code is led from one to another.
 //!
-//! | state | meaning | who moves it |
-//! |---|---|---|
-//! | made | placed, and nothing leads to it | `CodeVersion::new` |
-//! | active | the method's current version, or about to be; entry, calls and tables are being led to it | `publish`; `replace`, AcqRel, from made or retired |
-//! | published | entry, calls and tables lead to it | the same thread, Release |
-//! | replaced | another version became current; some calls and pairs of the interface cache may lead to it still | `replace` of the other one, Release |
-//! | retired | only frames that run it lead to it | `settle`, with the world stopped |
+//! The states of a version, and the exchange that makes one current, are `code::hand_over`'s.
 //!
 //! `MethodRuntime::version` is the current version, null before the first. Whoever changes it then leads to what is
 //! current: the entry and the direct calls (`code::linked_calls`), the slots of vtables (`vtable_code`). What
@@ -21,12 +15,13 @@
 use crate::entries::{entry_of, existing_entry};
 use crate::vtable_code;
 use saki_base::locks::{Mutex, rank};
+use saki_code::hand_over::{self, VersionOfCode, VersionState};
 use saki_code::{CodeInfo, CodeKind, MethodEntry};
 use saki_thread::StopToken;
 use saki_types::{LoadResult, Method, collectible};
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// For what a body is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,20 +36,19 @@ pub enum Purpose {
     Probed,
 }
 
-const MADE: u8 = 0;
-const ACTIVE: u8 = 1;
-const PUBLISHED: u8 = 2;
-const REPLACED: u8 = 3;
-const RETIRED: u8 = 4;
-
 /// One version of a method's code.
 pub struct CodeVersion {
     pub body: &'static CodeInfo,
     pub purpose: Purpose,
     /// Whether it stays the method's code for as long as the method lives.
     pub lasts: bool,
-    /// See the module header.
-    state: AtomicU8,
+    state: VersionState,
+}
+
+impl VersionOfCode for CodeVersion {
+    fn state(&self) -> &VersionState {
+        &self.state
+    }
 }
 
 /// The methods that have versions which do not last, if versions are replaced in this run.
@@ -114,13 +108,12 @@ impl CodeVersion {
     /// A version whose body is placed.
     pub fn new(method: &'static Method, body: &'static CodeInfo, purpose: Purpose) -> Box<CodeVersion> {
         let lasts = lasts(method, body, purpose);
-        Box::new(CodeVersion { body, purpose, lasts, state: AtomicU8::new(MADE) })
+        Box::new(CodeVersion { body, purpose, lasts, state: VersionState::default() })
     }
 
     /// Whether only frames that run it lead to it.
     pub fn is_retired(&self) -> bool {
-        // Acquire: pairs with `settle`.
-        self.state.load(Ordering::Acquire) == RETIRED
+        self.state.is_retired()
     }
 
     /// The address of its code.
@@ -143,9 +136,9 @@ pub fn lasting_address(code: usize) -> usize {
 
 /// The method's current version.
 pub fn current(method: &Method) -> Option<&'static CodeVersion> {
-    // Acquire: pairs with the exchange in `exchange`; version and code are visible.
-    let version = method.runtime.version.load(Ordering::Acquire) as *const CodeVersion;
-    // SAFETY: null, or stored by `exchange`; a version lives as long as its method, and here is a reference to that.
+    let version = hand_over::current::<CodeVersion>(&method.runtime.version);
+    // SAFETY: null, or made current by `publish` or `replace`; a version lives as long as its method, and here is a
+    // reference to that.
     unsafe { version.as_ref() }
 }
 
@@ -160,24 +153,32 @@ pub fn publish(
 ) -> LoadResult<Result<&'static CodeVersion, (&'static CodeVersion, Box<CodeVersion>)>> {
     let entry = entry_of(method)?;
     let version: &'static CodeVersion = Box::leak(version);
-    // Relaxed: published with the version.
-    version.state.store(ACTIVE, Ordering::Relaxed);
-    if let Err(earlier) = exchange(method, ptr::null(), version) {
-        // SAFETY: leaked above, and not published.
-        let version = unsafe { Box::from_raw(ptr::from_ref(version).cast_mut()) };
-        return Ok(Err((earlier, version)));
-    }
+    let published = hand_over::publish_first(&method.runtime.version, version, || {
+        if let Some(methods) = REPLACEABLE.get().filter(|_| !version.lasts) {
+            methods.lock().push(method);
+        }
+        lead(method, entry, version, None);
+    });
+    Ok(match published {
+        Ok(()) => Ok(version),
+        Err(earlier) => {
+            // SAFETY: not null, since a method that has a version keeps one; it lives as long as the method.
+            let earlier: &'static CodeVersion = unsafe { &*earlier };
+            // SAFETY: leaked above, and not published.
+            Err((earlier, unsafe { Box::from_raw(ptr::from_ref(version).cast_mut()) }))
+        }
+    })
+}
+
+/// Leads entry, calls and slots to the method's current version. `version` has just become current instead of
+/// `replaced`.
+fn lead(method: &'static Method, entry: MethodEntry, version: &CodeVersion, replaced: Option<&CodeVersion>) {
     if version.lasts {
         // Release: the code was placed before.
         method.runtime.lasting_code.store(version.code(), Ordering::Release);
-    } else if let Some(methods) = REPLACEABLE.get() {
-        methods.lock().push(method);
     }
     entry.lead_to(|| current(method).map(CodeVersion::code));
-    vtable_code::lead(method, None);
-    // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
-    let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
-    Ok(Ok(version))
+    vtable_code::lead(method, replaced.map(CodeVersion::code));
 }
 
 /// Makes `version` current instead of `replaced`, which the method had. False if another thread was faster, or if
@@ -192,41 +193,8 @@ pub fn replace(
 ) -> LoadResult<bool> {
     assert!(!replaced.lasts, "{} has code that lasts", method.full_name());
     let entry = entry_of(method)?;
-    // AcqRel: one thread wins; Acquire: pairs with `settle`, so that nothing leads to the version.
-    let claim = |from| version.state.compare_exchange(from, ACTIVE, Ordering::AcqRel, Ordering::Acquire);
-    let (Ok(before) | Err(before)) = claim(MADE).or_else(|_| claim(RETIRED));
-    if before != MADE && before != RETIRED {
-        return Ok(false);
-    }
-    if exchange(method, replaced, version).is_err() {
-        // Relaxed: nothing leads to it, as before.
-        version.state.store(before, Ordering::Relaxed);
-        return Ok(false);
-    }
-    if version.lasts {
-        // Release: the code was placed before.
-        method.runtime.lasting_code.store(version.code(), Ordering::Release);
-    }
-    entry.lead_to(|| current(method).map(CodeVersion::code));
-    vtable_code::lead(method, Some(replaced.code()));
-    // Release: what leads away from it was written before.
-    replaced.state.store(REPLACED, Ordering::Release);
-    // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
-    let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
-    Ok(true)
-}
-
-/// The exchange that decides which version is current; the version that is, if it was not `from`.
-fn exchange(method: &Method, from: *const CodeVersion, to: &'static CodeVersion) -> Result<(), &'static CodeVersion> {
-    let pointer = |version: *const CodeVersion| version.cast_mut().cast::<u8>();
-    let word = &method.runtime.version;
-    // AcqRel: publishes the version, and whoever leads afterwards has acquired the changes before.
-    match word.compare_exchange(pointer(from), pointer(to), Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Ok(()),
-        // SAFETY: not null, since a method that has a version keeps one; `exchange` stored it, and it lives as long as
-        // the method.
-        Err(earlier) => Err(unsafe { &*(earlier as *const CodeVersion) }),
-    }
+    let lead = || lead(method, entry, version, Some(replaced));
+    Ok(hand_over::replace(&method.runtime.version, replaced, version, lead))
 }
 
 /// A method and a version of it that was replaced.
@@ -258,8 +226,7 @@ pub fn settle(replaced: &[Replaced], _: &StopToken) {
     // instruction fetch of x86-64 does.
     let _ = saki_os::membarrier::synchronise_cores();
     for Replaced { version, .. } in replaced {
-        // A failure: it is current again. Release: pairs with `is_retired` and the claim in `replace`.
-        let _ = version.state.compare_exchange(REPLACED, RETIRED, Ordering::Release, Ordering::Relaxed);
+        version.state.retire();
     }
 }
 
