@@ -104,3 +104,22 @@ fn what_hardly_ever_ran_is_not_inlined() {
         assert_eq!(second.matches(line).count(), times, "{line} in {}", ended.stderr);
     }
 }
+
+#[test]
+fn loops_of_few_rounds_get_no_second_version() {
+    let program = folder("rounds").join("rounds.exe");
+    if !compile("tiers/rounds.cs", &program) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command.args(["--no-cache", "--explain", "Program:Sum"]).arg(&program);
+    let ended = run(&mut command);
+    assert_eq!((ended.exit_code, &*ended.stdout), (Some(0), "19100000\n"), "{}", ended.stderr);
+    for (method, has_versions) in [("Program:SumShort ", false), ("Program:SumLong ", true)] {
+        let is_second = |part: &&str| part.lines().next().is_some_and(|line| line.contains(": second tier"));
+        let second = ended.stderr.split(method).find(is_second).expect("a report");
+        let second = second.split("Program:Sum").next().expect("a part");
+        assert_eq!(second.contains("few rounds of this loop: "), !has_versions, "{method}: {}", ended.stderr);
+        assert_eq!(second.contains("two versions of this loop"), has_versions, "{method}: {}", ended.stderr);
+    }
+}

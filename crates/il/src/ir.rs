@@ -607,6 +607,8 @@ pub struct Block {
     pub cold: bool,
     /// Of the successors of a `Brif`, `then` is the usual one: it is placed next.
     pub then_is_likely: bool,
+    /// Part of each round of a loop that had few rounds for each entry.
+    pub few_rounds: bool,
 }
 
 /// A protected range. Several clauses on one CIL try range are one region with several clauses, in CIL order.

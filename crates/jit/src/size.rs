@@ -133,6 +133,7 @@ mod tests {
                 region: None,
                 cold: false,
                 then_is_likely: false,
+                few_rounds: false,
             });
         }
         function

@@ -94,6 +94,7 @@ impl FnBuilder {
             region,
             cold: false,
             then_is_likely: false,
+            few_rounds: false,
         });
         id
     }

@@ -22,7 +22,7 @@ impl Emitter<'_> {
         }
         let block = label.block;
         let (mut entries, joins, exception) = (label.entries.clone(), label.joins.clone(), label.exception);
-        let (is_cold, is_counted) = (label.is_cold, label.is_counted);
+        let is_cold = label.is_cold;
         if self.b.current != Some(block) {
             self.b.current = Some(block);
             self.known.forget_block();
@@ -32,7 +32,8 @@ impl Emitter<'_> {
         self.b.is_cold = is_cold;
         self.b.f.blocks[block.0 as usize].cold = is_cold && block.0 != 0;
         self.set_il_offset(offset);
-        if is_counted {
+        self.note_rounds(offset, block);
+        if self.s.labels.get(&offset).is_some_and(|label| label.is_counted) {
             self.count_block();
         }
         if let Some(local) = exception {

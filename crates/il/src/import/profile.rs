@@ -4,12 +4,16 @@
 //! leads (arms), and, where only one side is such a block, the branch itself. A counter belongs to a block of CIL, by
 //! its place among all of them (`Scan::block_number`), so that both tiers find it without a table.
 //!
+//! Of innermost loops over elements of arrays the rounds are counted, and how often the loop ended: two versions of a
+//! loop (`opt::versions`) are not worth it for a few rounds. The first block and the one behind the last branch back
+//! are counted, if no other block leads to the latter.
+//!
 //! Nothing is undone if the future differs from the past: what hardly ever ran lies out of line, and calls there are
 //! calls. Left out: branches backward and those that leave a loop, since a loop that still runs has never been left;
 //! `switch`; sides to which several branches lead, as of `||`.
 
 use super::emitter::Emitter;
-use crate::ir::Op;
+use crate::ir::{BlockId, Op};
 use std::sync::atomic::Ordering;
 
 /// What the first tier's counts say of a conditional branch.
@@ -28,6 +32,8 @@ const MIN_RUNS: u32 = 30;
 const HOT_RUNS: u32 = 1000;
 /// One way of so many is hardly ever taken.
 const HARDLY: u32 = 64;
+/// A loop with fewer rounds for each entry has few. With two arrays, six rounds gain nothing from a second version.
+const FEW_ROUNDS: u32 = 6;
 /// Whether a branch leaves a loop is not asked in bodies with more loops, since each is looked at.
 const MAX_LOOPS: usize = 64;
 
@@ -116,6 +122,27 @@ impl Emitter<'_> {
         let counter = self.s.scan.block_number(offset).and_then(|(number, _)| self.s.block_counts.get(number as usize));
         // Relaxed: any state of the counters is a guess.
         counter.map_or(0, |counter| counter.load(Ordering::Relaxed))
+    }
+
+    /// At the beginning of a block: has it counted if it tells of rounds or ends of a loop, or finds how many rounds
+    /// its loop had.
+    pub(super) fn note_rounds(&mut self, offset: u32, block: BlockId) {
+        let loops = self.s.scan.array_loops();
+        if loops.is_empty() {
+            return;
+        }
+        if self.counts_branches() {
+            let is_counted = loops.iter().any(|&(start, end)| start == offset || end == offset);
+            if let Some(label) = self.s.labels.get_mut(&offset).filter(|_| is_counted) {
+                label.is_counted = true;
+            }
+        } else if let Some(&(_, end)) = loops.iter().find(|&&(start, _)| start == offset) {
+            let (rounds, entries) = (self.runs(offset), self.runs(end));
+            if entries >= MIN_RUNS && rounds < entries.saturating_mul(FEW_ROUNDS) {
+                self.b.f.blocks[block.0 as usize].few_rounds = true;
+                self.decide(|| format!("few rounds of this loop: {rounds} in {entries} times"));
+            }
+        }
     }
 
     /// Which way a branch went so far.

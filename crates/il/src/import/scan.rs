@@ -12,6 +12,9 @@ use saki_types::{LoadError, LoadResult};
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 
+/// In bodies with more loops none is looked for over elements of arrays.
+const MAX_ARRAY_LOOPS: usize = 64;
+
 /// How the body uses one argument or local variable.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct VarUse {
@@ -35,6 +38,11 @@ pub(super) struct Scan {
     pub has_back_edge: bool,
     /// Targets of backward branches, and the last branch to each.
     back_edges: FxHashMap<u32, u32>,
+    /// By offset of a backward branch: that of the next instruction.
+    behind_back_branches: FxHashMap<u32, u32>,
+    array_loops: Vec<(u32, u32)>,
+    /// Offsets of instructions that read or write elements of arrays, ascending.
+    elements: Vec<u32>,
     /// The code in loops: disjoint ranges from a target to the last branch to it, in ascending order.
     loops: Vec<RangeInclusive<u32>>,
     pub ret_count: u32,
@@ -101,6 +109,7 @@ impl Scan {
             previous_end = instruction.next_offset;
         }
         debug_assert!(previous_end as usize <= body.code.len());
+        scan.find_array_loops();
         scan.loops = united(scan.back_edges.iter().map(|(&target, &last)| target..=last).collect());
         Ok(scan)
     }
@@ -167,6 +176,28 @@ impl Scan {
         self.back_edges.iter().any(|(&target, &last)| (target..=last).contains(&from) && !(target..=last).contains(&to))
     }
 
+    /// The innermost loops over elements of arrays: where each begins, and the block behind it, if it ends there alone.
+    /// None in bodies with many loops.
+    pub fn array_loops(&self) -> &[(u32, u32)] {
+        &self.array_loops
+    }
+
+    fn find_array_loops(&mut self) {
+        if self.elements.is_empty() || self.back_edges.len() > MAX_ARRAY_LOOPS {
+            return;
+        }
+        for (&start, &last) in &self.back_edges {
+            let is_inside = |offset: &u32| (start..=last).contains(offset);
+            let first_element = self.elements.partition_point(|&offset| offset < start);
+            let has_elements = self.elements.get(first_element).is_some_and(is_inside);
+            let is_innermost = !self.back_edges.keys().any(|target| *target != start && is_inside(target));
+            let end = self.behind_back_branches[&last];
+            if has_elements && is_innermost && self.has_one_way_in(end) {
+                self.array_loops.push((start, end));
+            }
+        }
+    }
+
     /// The loops of the body.
     pub fn loop_count(&self) -> usize {
         self.back_edges.len()
@@ -189,13 +220,15 @@ impl Scan {
         joined
     }
 
-    fn branch(&mut self, from: u32, target: u32) {
+    fn branch(&mut self, instruction: &Instruction<'_>, target: u32) {
+        let from = instruction.offset;
         // For a backward branch, the block that falls through into the target has been scanned already: count the
         // target as shared.
         if target <= from {
             self.has_back_edge = true;
             let last = self.back_edges.entry(target).or_insert(from);
             *last = from.max(*last);
+            self.behind_back_branches.insert(from, instruction.next_offset);
             self.reach(target);
         }
         self.reach(target);
@@ -218,6 +251,9 @@ impl Scan {
     fn instruction(&mut self, instruction: &Instruction<'_>, in_entry_block: &mut bool) -> LoadResult<()> {
         use Opcode as O;
         self.instruction_count += 1;
+        if (O::LdelemI1.code()..=O::Stelem.code()).contains(&instruction.opcode.code()) {
+            self.elements.push(instruction.offset);
+        }
         let operand = match instruction.operand {
             Operand::Var(n) => usize::from(n),
             _ => 0,
@@ -292,12 +328,12 @@ impl Scan {
         match instruction.operand {
             Operand::Branch(target) => {
                 *in_entry_block = false;
-                self.branch(instruction.offset, target);
+                self.branch(instruction, target);
             }
             Operand::Switch(targets) => {
                 *in_entry_block = false;
                 for target in targets.iter() {
-                    self.branch(instruction.offset, target);
+                    self.branch(instruction, target);
                 }
             }
             _ => {}

@@ -196,6 +196,7 @@ impl Function {
             write!(f, " region {}", region.0)?;
         }
         f.write_str(if block.cold { " cold" } else { "" })?;
+        f.write_str(if block.few_rounds { " few" } else { "" })?;
         writeln!(f, "{}", if block.then_is_likely { " then" } else { "" })?;
         for value in &block.insts {
             let inst = &self.insts[value.0 as usize];

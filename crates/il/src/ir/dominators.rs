@@ -112,6 +112,7 @@ mod tests {
             region: None,
             cold: false,
             then_is_likely: false,
+            few_rounds: false,
         };
         Function { blocks: edges.iter().map(block).collect(), ..Function::default() }
     }

@@ -213,6 +213,7 @@ fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
             let original = &function.blocks[number as usize];
             let (ids, region) = (original.insts.clone(), original.region);
             let (cold, then_is_likely) = (original.cold, original.then_is_likely);
+            let few_rounds = original.few_rounds;
             let (mut terminator, terminator_il_offset) = (original.terminator.clone(), original.terminator_il_offset);
             let mut insts = Vec::with_capacity(ids.len());
             for id in ids {
@@ -230,7 +231,15 @@ fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
                 *value = values.get(value).copied().unwrap_or(*value);
             });
             redirect(&mut terminator, &|block| target(block, copy));
-            function.blocks.push(Block { insts, terminator, terminator_il_offset, region, cold, then_is_likely });
+            function.blocks.push(Block {
+                insts,
+                terminator,
+                terminator_il_offset,
+                region,
+                cold,
+                then_is_likely,
+                few_rounds,
+            });
         }
     }
     for &number in &inner.blocks {

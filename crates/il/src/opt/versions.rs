@@ -10,7 +10,8 @@
 //! looks for null before it reads. A copy's values are used in the copy alone, so a loop whose values are used behind
 //! it stays as it is.
 //!
-//! Left out: loops around loops, loops entered at two places, checks of rectangular arrays.
+//! Left out: loops that have few rounds, as far as that is known or was counted (`import::profile`), loops around
+//! loops, loops entered at two places, checks of rectangular arrays.
 
 mod invariants;
 mod ranges;
@@ -119,6 +120,9 @@ fn innermost(function: &Function, predecessors: &Predecessors, dominators: &Domi
         }
         let blocks: Vec<u32> = (0..function.blocks.len() as u32).filter(|&b| l.contains[b as usize]).collect();
         let region = function.blocks[l.header].region;
+        if blocks.iter().any(|&b| function.blocks[b as usize].few_rounds) {
+            continue;
+        }
         let is_plain = |&b: &u32| function.blocks[b as usize].region == region && !predecessors.is_entry(b as usize);
         let size: usize = blocks.iter().map(|&b| function.blocks[b as usize].insts.len()).sum();
         let l = Loop { header: l.header as u32, blocks };
@@ -601,6 +605,7 @@ impl<'f> Test<'f> {
             region: self.function.blocks[self.header.0 as usize].region,
             cold: false,
             then_is_likely: false,
+            few_rounds: false,
         });
         id
     }

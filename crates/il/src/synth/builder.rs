@@ -117,6 +117,7 @@ impl FunctionBuilder {
             region: self.region,
             cold: false,
             then_is_likely: false,
+            few_rounds: false,
         });
         self.closed.push(false);
         id

@@ -56,6 +56,7 @@ impl Ir {
             region,
             cold: false,
             then_is_likely: false,
+            few_rounds: false,
         });
         BlockId(self.func.blocks.len() as u32 - 1)
     }

@@ -168,6 +168,17 @@ fn a_loop_of_few_rounds_has_one_version() {
 }
 
 #[test]
+fn a_loop_that_had_few_rounds_has_one_version() {
+    for block in [1, 2] {
+        let mut function = counting_loop(Twist::None);
+        let before = checks(&function);
+        function.blocks[block].few_rounds = true;
+        run(&mut function, false);
+        assert_eq!(checks(&function), before, "{function}");
+    }
+}
+
+#[test]
 fn a_loop_stays_where_a_test_before_it_would_not_do() {
     for twist in [
         Twist::RowWritten,
