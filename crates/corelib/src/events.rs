@@ -6,12 +6,14 @@
 //! System.Threading.Lock and of wait handles come from the class library. Left out: the provider's other events.
 
 use saki_icall::threading::wait_handle::wait;
-use saki_os::{clock, random};
+use saki_os::clock::{self, Moment};
+use saki_os::random;
 use saki_runtime::exec::thread_data;
 use saki_runtime::exec::waitables::{self, Kind};
 use saki_runtime::object::runtime_events::{self, EventKeyword, EventOrigin, EventPayload, RuntimeEventType};
 use saki_runtime::{CurrentThread, InternalCall, Managed};
 use std::slice;
+use std::time::Duration;
 
 /// The provider of the runtime's events.
 const RUNTIME_PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
@@ -22,6 +24,9 @@ const OTHER_HANDLE: isize = 1;
 /// How long a reader waits before it looks for events again: who posts one does not wake it, since that may be the
 /// collector.
 const LOOK_INTERVAL_MS: i32 = 50;
+/// How long the opening of a session waits for readers that are late. In most cases they come within a millisecond; the
+/// limit is for one that waits for a reader before it, which waits for a lock that the opening thread has.
+const LATE_READER_LIMIT: Duration = Duration::from_secs(1);
 
 /// `EventPipeProviderConfigurationNative`.
 #[repr(C)]
@@ -55,8 +60,13 @@ struct InstanceData {
 }
 
 /// `EventPipeInternal.Enable`: a session for the runtime's provider without a file; 0 = none.
+///
+/// The class library ends a session and opens the next one when a listener is added. A reader learns that it shall end
+/// by an object that its thread takes from a field when it begins, and the opening thread puts another one there after
+/// this call. A thread that begins later would read the old session for ever, and the new session's reader would wait
+/// for it. So the opening waits until each such reader has begun or is gone.
 fn enable(
-    _t: CurrentThread,
+    t: CurrentThread,
     file: *const u16,
     _format: i32,
     megabytes: u32,
@@ -69,10 +79,21 @@ fn enable(
     // SAFETY: managed code passes an array of that many configurations, pinned for the call.
     let providers = unsafe { slice::from_raw_parts(providers, count as usize) };
     let wanted = providers.iter().find(|provider| is_runtime(provider.name));
+    if wanted.is_some() {
+        await_late_readers(t);
+    }
     wanted.map_or(0, |wanted| {
         let signal = waitables::create_unnamed(Kind::Event { is_manual: false, is_set: false });
         runtime_events::open(wanted.keywords, wanted.level, (megabytes as usize) << 20, signal)
     })
+}
+
+fn await_late_readers(t: CurrentThread) {
+    const PAUSE: Duration = Duration::from_micros(200);
+    let began = Moment::now();
+    while runtime_events::reader_is_late() && began.elapsed() < LATE_READER_LIMIT {
+        t.managed().sleep(Some(PAUSE), false);
+    }
 }
 
 fn is_runtime(name: *const u16) -> bool {
@@ -175,8 +196,9 @@ fn next_event(_t: CurrentThread, session: u64, data: *mut InstanceData) -> i32 {
     1
 }
 
+/// `EventPipeInternal.SignalSession`, by which the class library ends the reader's wait: that alone is its use.
 fn signal_session(_t: CurrentThread, session: u64) -> i32 {
-    i32::from(runtime_events::signal_of(session).is_some_and(|signal| waitables::set_event(signal, true)))
+    i32::from(runtime_events::begin_end(session).is_some_and(|signal| waitables::set_event(signal, true)))
 }
 
 fn wait_for_session(t: CurrentThread, session: u64, milliseconds: i32) -> Managed<i32> {
@@ -299,14 +321,40 @@ fn working_threads(t: CurrentThread, count: u32, instance: u16) {
     });
 }
 
+const WAIT_START: RuntimeEventType = RuntimeEventType::verbose(301, EventKeyword::WAIT_HANDLE);
+const WAIT_STOP: RuntimeEventType = RuntimeEventType::verbose(302, EventKeyword::WAIT_HANDLE);
+
 fn wait_start(t: CurrentThread, source: u8, object: isize, instance: u16) {
-    post(t, RuntimeEventType::verbose(301, EventKeyword::WAIT_HANDLE), |payload| {
-        payload.with([source]).with(object.to_le_bytes()).with(instance.to_le_bytes())
-    });
+    post(t, WAIT_START, |payload| payload.with([source]).with(object.to_le_bytes()).with(instance.to_le_bytes()));
 }
 
 fn wait_stop(t: CurrentThread, instance: u16) {
-    post(t, RuntimeEventType::verbose(302, EventKeyword::WAIT_HANDLE), |payload| payload.with(instance.to_le_bytes()));
+    post(t, WAIT_STOP, |payload| payload.with(instance.to_le_bytes()));
+}
+
+/// What a thread waits for, as the event of its beginning has it.
+#[derive(Clone, Copy)]
+pub(crate) enum WaitSource {
+    Handles = 0,
+    Monitor = 1,
+}
+
+/// The runtime's id, the only one in the process.
+const INSTANCE: u16 = 0;
+
+/// Whether a listener wants to know of waits.
+#[inline]
+pub(crate) fn wants_waits() -> bool {
+    WAIT_START.is_wanted()
+}
+
+/// Waits, and tells listeners of the beginning and the end. `object`: the address of the monitor's object.
+#[cold]
+pub(crate) fn tell_wait<R>(t: CurrentThread, source: WaitSource, object: isize, wait: impl FnOnce() -> R) -> R {
+    wait_start(t, source as u8, object, INSTANCE);
+    let end = wait();
+    wait_stop(t, INSTANCE);
+    end
 }
 
 /// A setting of the runtime for event sources: none is set.

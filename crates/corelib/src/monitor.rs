@@ -2,6 +2,7 @@
 //! their answers.
 
 use crate::arguments::ObjectPlace;
+use crate::events::{self, WaitSource};
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::monitors;
 use saki_runtime::object::exceptions;
@@ -43,7 +44,12 @@ fn is_entered(t: CurrentThread, object: Option<Obj>) -> bool {
 }
 
 fn wait(t: CurrentThread, object: ObjectPlace, milliseconds: i32) -> Managed<i32> {
-    monitors::wait(t, object.get(), milliseconds).map(i32::from)
+    let wait = || monitors::wait(t, object.get(), milliseconds).map(i32::from);
+    if !events::wants_waits() {
+        return wait();
+    }
+    let address = object.get().map_or(0, |object| object.address().cast_signed());
+    events::tell_wait(t, WaitSource::Monitor, address, wait)
 }
 
 fn pulse(t: CurrentThread, object: ObjectPlace) -> Managed<()> {

@@ -4,6 +4,7 @@
 //! Error codes go through errno, which the generated stubs of P/Invokes read. Left out: mutexes that other processes
 //! know (named mutexes are known in this process, `waitables`).
 
+use crate::events::{self, WaitSource};
 use saki_icall::threading::wait_handle::wait;
 use saki_os::error::set_errno;
 use saki_runtime::exec::waitables::{self, Created, Kind, KindName, OpenError};
@@ -26,8 +27,23 @@ fn outcome(code: i32) -> i32 {
     if code == UNKNOWN_HANDLE { WAIT_FAILED } else { code }
 }
 
+/// Waits for handles, and tells listeners, unless it is over at once.
+fn wait_for(t: CurrentThread, handles: &[usize], for_all: bool, milliseconds: i32) -> Managed<i32> {
+    const TIMED_OUT: i32 = 0x102;
+    if !events::wants_waits() || milliseconds == 0 {
+        return wait(t, handles, for_all, milliseconds, None).map(outcome);
+    }
+    match wait(t, handles, for_all, 0, None)? {
+        TIMED_OUT => {
+            let wait = || wait(t, handles, for_all, milliseconds, None).map(outcome);
+            events::tell_wait(t, WaitSource::Handles, 0, wait)
+        }
+        end => Ok(outcome(end)),
+    }
+}
+
 fn wait_one(t: CurrentThread, handle: isize, milliseconds: i32, _is_trivial: bool) -> Managed<i32> {
-    wait(t, &[handle.cast_unsigned()], false, milliseconds, None).map(outcome)
+    wait_for(t, &[handle.cast_unsigned()], false, milliseconds)
 }
 
 fn wait_one_native(t: CurrentThread, handle: isize, milliseconds: i32, _is_trivial: i32) -> Managed<i32> {
@@ -51,7 +67,7 @@ fn wait_multiple(
     }
     // SAFETY: managed code passes the address of `count` handles on its stack.
     let copy = unsafe { saki_icall::threading::wait_handle::copy_of(handles, count) };
-    wait(t, &copy[..count], is_for_all && count > 1, milliseconds, None).map(outcome)
+    wait_for(t, &copy[..count], is_for_all && count > 1, milliseconds)
 }
 
 fn wait_multiple_native(

@@ -136,11 +136,29 @@ static class Program {
         listener.Stop ();
     }
 
+    // The second one begins while the reader of the first one's events may not have begun.
+    static void OfTwo (Listener listener) {
+        for (int i = 0; i < 20; i++) {
+            using var second = new Listener ();
+            listener.Listen (EventLevel.Error, Exceptions);
+            second.Listen (EventLevel.Informational, Collections);
+            Throw (new Exception ("of the first " + i));
+            GC.Collect ();
+            listener.Await ("ExceptionThrown_V1", 1, e => (string) Field (e, "ExceptionMessage")! == "of the first " + i);
+            second.Await ("GCEnd_V1", 1);
+            if (i % 2 == 0)
+                listener.Stop ();
+        }
+        Console.WriteLine ("two listeners");
+        listener.Stop ();
+    }
+
     static void Main () {
         using var listener = new Listener ();
         OfExceptions (listener);
         OfCollections (listener);
         OfLocks (listener);
         OfPool (listener);
+        OfTwo (listener);
     }
 }

@@ -21,14 +21,14 @@ impl EventKeyword {
     pub const GC: EventKeyword = EventKeyword(0x1);
     /// Waits for locks.
     pub const CONTENTION: EventKeyword = EventKeyword(0x4000);
-    /// Exceptions.
-    pub const EXCEPTION: EventKeyword = EventKeyword(0x8000);
+    /// Exceptions; a session for monitoring gets them, too.
+    pub const EXCEPTION: EventKeyword = EventKeyword(0x2_0000_8000);
     /// The thread pool.
     pub const THREADING: EventKeyword = EventKeyword(0x1_0000);
     /// The thread pool, and work that goes from one thread to another.
     pub const THREAD_TRANSFER: EventKeyword = EventKeyword(0x8001_0000);
     /// Waits for handles.
-    pub const WAIT_HANDLE: EventKeyword = EventKeyword(0x40_0000_0000);
+    pub const WAIT_HANDLE: EventKeyword = EventKeyword(0x400_0000_0000);
 }
 
 /// `EventLevel`.
@@ -39,6 +39,9 @@ pub enum RuntimeEventLevel {
     Informational = 4,
     Verbose = 5,
 }
+
+/// `EventLevel.LogAlways`: a session of this level gets events of all levels.
+const LOG_ALWAYS: u32 = 0;
 
 /// A kind of event: its number in the provider, and who wants it.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +143,10 @@ struct Session {
     queue: VecDeque<RuntimeEvent>,
     /// What the reader has taken last and still looks at.
     taken: Option<RuntimeEvent>,
+    /// The reader has asked for an event at least once.
+    has_reader: bool,
+    /// The reader has been told to end.
+    is_ending: bool,
 }
 
 struct Sessions {
@@ -164,14 +171,24 @@ impl Sessions {
     }
 }
 
-/// Opens a session for events with one of `keywords` and at most `level`; its queue takes `max_bytes`. Returns its id,
+/// Opens a session for events with one of `keywords` and at most `level` (0 = any); its queue takes `max_bytes`. Returns its id,
 /// which is not 0.
 pub fn open(keywords: u64, level: u32, max_bytes: usize, signal: usize) -> u64 {
     let mut sessions = SESSIONS.lock();
     sessions.last_id += 1;
     let id = sessions.last_id;
-    let queue = VecDeque::new();
-    sessions.open.push(Session { id, keywords, level, signal, max_bytes, queue_bytes: 0, queue, taken: None });
+    sessions.open.push(Session {
+        id,
+        keywords,
+        level,
+        signal,
+        max_bytes,
+        queue_bytes: 0,
+        queue: VecDeque::new(),
+        taken: None,
+        has_reader: false,
+        is_ending: false,
+    });
     sessions.tell_wanted();
     id
 }
@@ -190,11 +207,25 @@ pub fn signal_of(id: u64) -> Option<usize> {
     SESSIONS.lock().of(id).map(|session| session.signal)
 }
 
+/// Notes that the session's reader is told to end. Returns the session's `signal`.
+pub fn begin_end(id: u64) -> Option<usize> {
+    SESSIONS.lock().of(id).map(|session| {
+        session.is_ending = true;
+        session.signal
+    })
+}
+
+/// Whether the reader of some session was told to end and has neither read an event nor closed the session.
+pub fn reader_is_late() -> bool {
+    SESSIONS.lock().open.iter().any(|session| session.is_ending && !session.has_reader)
+}
+
 /// Takes the oldest event from a session's queue and hands it to `read`, under the lock. Its payload stays in place
 /// until the next one is taken from the session, or the session is closed.
 pub fn next<T>(id: u64, read: impl FnOnce(&RuntimeEvent) -> T) -> Option<T> {
     let mut sessions = SESSIONS.lock();
     let session = sessions.of(id)?;
+    session.has_reader = true;
     session.taken = session.queue.pop_front();
     let event = session.taken.as_ref()?;
     session.queue_bytes -= EVENT_BYTES + event.payload.len();
@@ -207,7 +238,8 @@ pub fn post(kind: RuntimeEventType, origin: EventOrigin, payload: EventPayload) 
     let payload = payload.0.into_boxed_slice();
     let bytes = EVENT_BYTES + payload.len();
     for session in &mut SESSIONS.lock().open {
-        let is_wanted = session.keywords & kind.keyword.0 != 0 && kind.level as u32 <= session.level;
+        let is_of_level = session.level == LOG_ALWAYS || kind.level as u32 <= session.level;
+        let is_wanted = session.keywords & kind.keyword.0 != 0 && is_of_level;
         if is_wanted && session.queue_bytes + bytes <= session.max_bytes {
             session.queue_bytes += bytes;
             session.queue.push_back(RuntimeEvent { id: kind.id, origin, payload: payload.clone() });
@@ -242,7 +274,18 @@ mod tests {
         post_own(RuntimeEventLevel::Informational, "d");
         assert!(next(session, |_| ()).is_some(), "what was taken makes room");
         assert_eq!(signal_of(session), Some(5));
+        assert_eq!((begin_end(session), reader_is_late()), (Some(5), false), "it has read");
         assert_eq!(close(session), Some(5));
         assert_eq!((close(session), kind.is_wanted()), (None, false));
+
+        let of_any_level = open(OWN.0, LOG_ALWAYS, 1000, 6);
+        post_own(RuntimeEventLevel::Verbose, "e");
+        assert!(next(of_any_level, |_| ()).is_some());
+        close(of_any_level);
+
+        let unread = open(OWN.0, RuntimeEventLevel::Informational as u32, 0, 6);
+        assert!(!reader_is_late());
+        assert_eq!((begin_end(unread), reader_is_late()), (Some(6), true));
+        assert_eq!((close(unread), reader_is_late()), (Some(6), false));
     }
 }
