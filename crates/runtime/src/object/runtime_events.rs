@@ -171,8 +171,8 @@ impl Sessions {
     }
 }
 
-/// Opens a session for events with one of `keywords` and at most `level` (0 = any); its queue takes `max_bytes`. Returns its id,
-/// which is not 0.
+/// Opens a session for events with one of `keywords` and at most `level` (0 = any); its queue takes `max_bytes`.
+/// Returns its id, which is not 0.
 pub fn open(keywords: u64, level: u32, max_bytes: usize, signal: usize) -> u64 {
     let mut sessions = SESSIONS.lock();
     sessions.last_id += 1;
