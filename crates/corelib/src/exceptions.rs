@@ -9,7 +9,7 @@ use crate::fields::{new_array, set};
 use crate::text::optional_text_at;
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::library_loops::LoopRow;
-use saki_runtime::object::{exceptions, member_handles};
+use saki_runtime::object::{class_library, exceptions, member_handles};
 use saki_runtime::vm::first_chance;
 use saki_runtime::vm::source_lines::source_position;
 use saki_runtime::vm::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
@@ -153,22 +153,28 @@ fn method_at(_t: CurrentThread, result: *mut *const Method, address: isize) {
 
 /// The text of a frame in the report of `FailFast`.
 fn frame_line(frame: &TraceFrame) -> String {
-    let params = frame.method.sig().map(|sig| sig.params.iter().map(|p| p.full_name()).collect::<Vec<_>>().join(", "));
+    let by_reference = |name: String| name.strip_suffix('&').map(|name| format!("{name} ByRef")).unwrap_or(name);
+    let names =
+        frame.method.sig().map(|sig| sig.params.iter().map(|p| by_reference(p.full_name())).collect::<Vec<_>>());
+    let params = names.map(|names| names.join(", "));
     format!("   at {}.{}({})", frame.method.owner.full_name(), frame.method.name, params.unwrap_or_default())
 }
 
 fn fail_fast(t: CurrentThread, _mark: StackMark, message: *const u16, exception: ObjectPlace, error: *const u16) {
-    let reason = optional_text_at(message)
-        .map_or_else(|| "Process terminated.".to_string(), |text| format!("Process terminated. {text}"));
-    saki_base::tell!("{reason}");
+    const WITHOUT_REASON: &str = "Runtime operation halted by call to System.Environment.FailFast(). (0x80131623)";
+    let reason = optional_text_at(message).unwrap_or_else(|| WITHOUT_REASON.to_owned());
+    let separator = class_library::separator_after_end();
+    // Assertions say what they are, and the reason has their stack.
+    if let Some(error) = optional_text_at(error) {
+        saki_base::tell!("Process terminated.{separator}{error}\n{reason}");
+        std::process::abort()
+    }
+    saki_base::tell!("Process terminated.{separator}{reason}");
     let frames = stack_trace::walk(t);
     let shown = frames.iter().filter(|frame| is_shown(frame));
     let hidden = |frame: &&TraceFrame| frame.method.name.contains("FailFast") && frame.method.name != "FailFast";
     for frame in shown.skip_while(hidden) {
         saki_base::tell!("{}", frame_line(frame));
-    }
-    if let Some(error) = optional_text_at(error) {
-        saki_base::tell!("{error}");
     }
     if let Some(exception) = exception.get() {
         saki_base::tell!("{}", unhandled::describe(t, exception));

@@ -34,6 +34,7 @@ mod stack_overflow;
 pub mod stack_text;
 pub mod stack_trace;
 pub mod suspension;
+pub(crate) mod termination;
 pub mod thread_dump;
 pub(crate) mod thread_hooks;
 pub mod thread_names;

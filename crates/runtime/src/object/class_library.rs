@@ -164,6 +164,16 @@ pub fn version() -> Option<Version> {
     IN_USE.get().copied()
 }
 
+/// What stands between "Process terminated." or "Fatal error." and the reason.
+pub fn separator_after_end() -> &'static str {
+    if is_net_since(10) { "\n" } else { " " }
+}
+
+/// Whether they are .NET's of at least this major version.
+pub fn is_net_since(major: u16) -> bool {
+    version().and_then(Version::core_lib_major).is_some_and(|found| found >= major)
+}
+
 /// The release in use, "6.8.0.105".
 pub fn release() -> &'static str {
     static RELEASE: OnceLock<String> = OnceLock::new();

@@ -16,9 +16,11 @@
 //!
 //! Invariant: one report is written for a crash, the reporter's or the handler's.
 
+use crate::class_library;
 use crate::stack_text;
 use crate::stack_trace::{TraceFrame, for_each_method};
 use crate::thread_dump;
+use crate::vm::options;
 use saki_abi::ThreadAbi;
 use saki_os::{FaultContext, signal};
 use saki_sampler::{NativePlace, interrupted};
@@ -47,6 +49,9 @@ static REQUEST: Request = Request {
 
 /// The time for a report: symbols of large libraries and lines of large programs are read for it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// .NET's text.
+const ACCESS_VIOLATION: &str = "System.AccessViolationException: Attempted to read or write protected memory. This is \
+    often an indication that other memory is corrupt.\n";
 /// Frames written at each end of a deep stack.
 const SHOWN_FRAMES: usize = 60;
 
@@ -62,6 +67,22 @@ struct Request {
 /// # Safety
 /// `thread` is the current thread, and `context` the state of the signal handler that runs on it.
 pub(crate) unsafe fn report_end(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool {
+    let is_reported = ask_for_report(thread, context, cause);
+    if is_reported && is_access_violation(context) {
+        std::process::abort()
+    }
+    is_reported
+}
+
+/// Whether the fault is one that .NET reports as an AccessViolationException, which nothing catches: managed code has
+/// accessed memory that is not there. Async-signal-safe.
+fn is_access_violation(context: &FaultContext) -> bool {
+    let is_memory_fault = matches!(context.signal(), libc::SIGSEGV | libc::SIGBUS);
+    is_memory_fault && options().net.is_some() && saki_code::contains(context.pc())
+}
+
+/// Has the thread of dumps write the report; false if it does not.
+fn ask_for_report(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool {
     if !thread_dump::has_service()
         || STATE.atomic().compare_exchange(0, TAKEN, Ordering::Relaxed, Ordering::Relaxed).is_err()
     {
@@ -141,7 +162,14 @@ unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow
     for frame in &frames.managed {
         for_each_method(frame, |method| lines.push(stack_text::describe(&method)));
     }
-    let mut text = if is_overflow { "Stack overflow.\n".to_owned() } else { head(context, frames.native.first()) };
+    let mut text = match is_overflow {
+        true => "Stack overflow.\n".to_owned(),
+        false if is_access_violation(context) => {
+            let separator = class_library::separator_after_end();
+            format!("Fatal error.{separator}{ACCESS_VIOLATION}{}", head(context, frames.native.first()))
+        }
+        false => head(context, frames.native.first()),
+    };
     write_lines(&mut text, &lines);
     text
 }

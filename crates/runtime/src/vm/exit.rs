@@ -16,7 +16,7 @@ use crate::invoke::{self, Slot};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::vm::{net, options};
+use crate::vm::{net, options, unhandled};
 use crate::{finalizer_signal, suspension, thread_aborts};
 use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
@@ -81,7 +81,8 @@ const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 
 /// Runs the handlers of `AppDomain.ProcessExit` and the finalizers; also on `Environment.Exit`. Other threads are
-/// stopped before the finalizers run, since these finalize objects that the threads still use.
+/// stopped before the finalizers run, since these finalize objects that the threads still use. What a handler throws
+/// is unhandled under .NET, and not reported under Mono.
 pub fn run_exit_hooks(t: CurrentThread) {
     // AcqRel: one thread wins; it publishes nothing else by this. Acquire on failure: only the id is looked at.
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
@@ -93,7 +94,7 @@ pub fn run_exit_hooks(t: CurrentThread) {
     if options().net.is_some() {
         // .NET runs no finalizers at the end of a process.
         if net::notify_exit(t).is_err() {
-            t.take_pending();
+            unhandled::report_and_exit(t);
         }
         return;
     }

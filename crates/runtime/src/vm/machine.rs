@@ -17,7 +17,7 @@ use crate::vm::net::{self, NetRuntime};
 use crate::vm::options::{self, VmOptions};
 use crate::vm::services;
 use crate::vm::upcalls::RuntimeUpcalls;
-use crate::vm::{body_replacement, tiers};
+use crate::vm::{body_replacement, termination, tiers};
 use crate::{
     call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, first_chance, fork, handles,
     helpers, internal_calls, library_loops, monitors, source_lines, stack_text, thread_dump, thread_hooks,
@@ -502,6 +502,9 @@ fn run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) {
 
 fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
     if let Some(net) = &options::options().net {
+        if let Err(error) = termination::install() {
+            saki_base::tell!("saki: SIGTERM will end the process without ProcessExit: {error}");
+        }
         return net::run_main(t, net, assembly, args);
     }
     static APPLICATION_BASE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "application_base");

@@ -5,6 +5,7 @@
 //! line, start-up hooks, `Main`. Left out: finding a .NET and its properties (the hosts), and internal calls
 //! (`icall::net`).
 
+use crate::class_library;
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
@@ -172,8 +173,13 @@ pub(super) fn report_unhandled(t: CurrentThread, exception: Obj) {
     if raised.is_err() {
         t.take_pending();
     }
-    let text = crate::unhandled::describe(t, exception);
-    saki_base::messages::tell(format_args!("Unhandled exception. {text}\n"));
+    const WITHOUT_TEXT: &str = "\n   Cannot print exception string because Exception.ToString() failed.";
+    let text = crate::unhandled::text_of(t, exception);
+    match text {
+        Some(text) => saki_base::messages::tell(format_args!("Unhandled exception. {text}\n")),
+        None if class_library::is_net_since(10) => saki_base::messages::tell(format_args!("{WITHOUT_TEXT}\n")),
+        None => saki_base::messages::tell(format_args!("Unhandled exception. {WITHOUT_TEXT}\n")),
+    }
 }
 
 /// Tells the class library that the process ends.

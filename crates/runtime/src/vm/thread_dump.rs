@@ -4,7 +4,8 @@
 //! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a
 //! finalizer may be what hangs. That thread stops the world and records frames. Names come from metadata, whose locks a
 //! stopped thread may hold, so they are looked up and the dump is written when the world runs again. Until then a walk
-//! and a hold keep the methods from being freed. The same thread writes reports of crashes (`crash_report`).
+//! and a hold keep the methods from being freed. The same thread writes reports of crashes (`crash_report`)
+//! and begins the end at SIGTERM (`termination`).
 //!
 //! When there are many threads, those with equal stacks are written as one entry, with their number, names and ids.
 //! Threads that wait for each other are named again at the end, as a deadlock (`thread_waits`).
@@ -17,6 +18,7 @@ use crate::stack_text;
 use crate::stack_trace::{self, TraceFrame};
 use crate::thread_waits::{self, Awaited, Wait};
 use crate::upper_layers::upper_layers;
+use crate::vm::termination;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_os::FaultContext;
 use saki_os::services::{self, Service};
@@ -35,6 +37,7 @@ static ASKED: WaitWord = WaitWord::new(0);
 /// What signals ask for. Set by a handler before it counts in `ASKED`, taken by the thread after it has read that.
 static DUMP_IS_WANTED: AtomicBool = AtomicBool::new(false);
 static CLIENT_WAITS: AtomicBool = AtomicBool::new(false);
+static END_IS_WANTED: AtomicBool = AtomicBool::new(false);
 /// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it
 /// is started again. Set at each start; Relaxed: a crash before that reports for itself.
 static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -75,6 +78,11 @@ pub fn start(at_quit: bool) -> io::Result<()> {
     if at_quit { signal::install(libc::SIGQUIT, ask_for_dump) } else { Ok(()) }
 }
 
+/// Starts the thread if it does not run.
+pub(crate) fn start_if_absent() -> io::Result<()> {
+    if has_service() { Ok(()) } else { start_thread() }
+}
+
 /// In a forked child: starts the thread if its parent has one.
 pub(crate) fn start_again() -> io::Result<()> {
     if SERVICE_PROCESS.load(Ordering::Relaxed) == 0 { Ok(()) } else { start_thread() }
@@ -103,6 +111,10 @@ fn start_thread() -> io::Result<()> {
                 }
                 if DUMP_IS_WANTED.swap(false, Ordering::Relaxed) {
                     dump();
+                }
+                // Relaxed: as above.
+                if END_IS_WANTED.swap(false, Ordering::Relaxed) {
+                    termination::begin();
                 }
             }
         }
@@ -140,6 +152,14 @@ fn ask_for_dump(_context: &mut FaultContext) -> Disposition {
 fn ask_for_client(_context: &mut FaultContext) -> Disposition {
     // Relaxed: as above.
     CLIENT_WAITS.store(true, Ordering::Relaxed);
+    wake_service();
+    Disposition::Handled
+}
+
+/// The handler of SIGTERM (`termination`).
+pub(crate) fn ask_for_end(_context: &mut FaultContext) -> Disposition {
+    // Relaxed: as above.
+    END_IS_WANTED.store(true, Ordering::Relaxed);
     wake_service();
     Disposition::Handled
 }

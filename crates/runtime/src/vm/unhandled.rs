@@ -23,18 +23,20 @@ static UNHANDLED: ManagedField = ManagedField::new(LibraryType::AppDomain, "Unha
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
 pub fn describe(t: CurrentThread, exception: Obj) -> String {
-    let text =
-        universe().object().find_method("ToString", 0).ok().flatten().and_then(
-            |to_string| match invoke::invoke_virtual(t, to_string, exception, &[]) {
-                // SAFETY: `ToString` gives a string or null.
-                Ok(slot) => unsafe { slot.as_obj() }.and_then(Obj::as_str).map(Str::to_rust),
-                Err(_) => {
-                    t.take_pending();
-                    None
-                }
-            },
-        );
-    text.unwrap_or_else(|| exception.ty().full_name())
+    text_of(t, exception).unwrap_or_else(|| exception.ty().full_name())
+}
+
+/// `ToString()` of an exception; None when that fails.
+pub fn text_of(t: CurrentThread, exception: Obj) -> Option<String> {
+    let to_string = universe().object().find_method("ToString", 0).ok().flatten()?;
+    match invoke::invoke_virtual(t, to_string, exception, &[]) {
+        // SAFETY: `ToString` gives a string or null.
+        Ok(slot) => unsafe { slot.as_obj() }.and_then(Obj::as_str).map(Str::to_rust),
+        Err(_) => {
+            t.take_pending();
+            None
+        }
+    }
 }
 
 /// Writes Mono's text for an unhandled exception that was not passed to a handler of the program.
