@@ -1,6 +1,7 @@
 //! What a command line asks for: one action for each command.
 
 use crate::cache_command::CacheAction;
+use crate::counters::CounterRequest;
 use crate::options::Options;
 use crate::profile::request::ProfileRequest;
 use crate::run_source::RunCommand;
@@ -31,6 +32,10 @@ pub enum Action {
     },
     ShowLeakedThreads {
         process: u32,
+    },
+    AttachCounters {
+        process: u32,
+        request: CounterRequest,
     },
     ViewProfile {
         file: PathBuf,

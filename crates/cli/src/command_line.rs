@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::bundle::default_framework_root;
 use crate::cache_command::CacheAction;
 use crate::complete;
+use crate::counters::words::CounterWords;
 use crate::exit::Stop;
 use crate::options::{Options, SHELL, VERSION};
 use crate::profile::heap_words::HeapWords;
@@ -90,6 +91,12 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
     /// Run a program and show where it spends its time, or show a profile that was written
     #[command(arg_required_else_help = true)]
     Profile(Box<ProfileCommand>),
+    /// Show figures of a program while it runs: processor time, memory, collections, locks, the thread pool
+    #[command(
+        arg_required_else_help = true,
+        override_usage = "saki counters [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki counters [OPTIONS] --pid PID"
+    )]
+    Counters(Box<CounterWords>),
     /// Run 'dotnet' with these words, on Saki in place of CoreCLR
     #[command(
         disable_help_flag = true,
@@ -119,8 +126,8 @@ Saki's options are variables (SAKI_THREADS=mn) or properties of the program's ru
 }
 
 /// Words that are subcommands when they come first (a test compares them with the definitions).
-const COMMAND_NAMES: [&str; 10] =
-    ["run", "exec", "repl", "info", "doctor", "profile", "dotnet", "cache", "generate", "help"];
+const COMMAND_NAMES: [&str; 11] =
+    ["run", "exec", "repl", "info", "doctor", "profile", "counters", "dotnet", "cache", "generate", "help"];
 
 /// `saki run`.
 #[derive(Args, Debug)]
@@ -371,6 +378,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })
             }
         },
+        Some(Commands::Counters(words)) => ("saki counters", words.into_action()),
         Some(Commands::Dotnet { words }) => ("saki dotnet", Action::Dotnet { words }),
         Some(Commands::Cache { action }) => {
             let (name, action, framework_root) = match action {

@@ -178,7 +178,7 @@ impl Place {
 
     /// Whether words behind the first belong to it.
     fn runs_program(&self) -> bool {
-        ["", "run", "exec", "repl", "profile", "profile heap"].contains(&&*self.path.join(" "))
+        ["", "run", "exec", "repl", "profile", "profile heap", "counters"].contains(&&*self.path.join(" "))
     }
 
     fn offer(&self, last: &str) -> Offer {
@@ -223,7 +223,7 @@ impl Place {
         let files = match &*self.path.join(" ") {
             // More sources, or the program's own.
             _ if self.is_behind_options && !self.positionals.is_empty() => Files::With(&[]),
-            "" | "run" | "profile" | "profile heap" => Files::With(&PROGRAMS),
+            "" | "run" | "profile" | "profile heap" | "counters" => Files::With(&PROGRAMS),
             "exec" => Files::With(&NET_PROGRAMS),
             "repl" => Files::With(&SCRIPTS),
             "info" => Files::With(&ASSEMBLIES),
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn commands_come_first_and_only_there() {
-        let all = ["run", "exec", "repl", "info", "doctor", "profile", "dotnet", "cache", "help"];
+        let all = ["run", "exec", "repl", "info", "doctor", "profile", "counters", "dotnet", "cache", "help"];
         check("saki ", PROGRAM_FILES, &all);
         check("saki do", PROGRAM_FILES, &["doctor", "dotnet"]);
         check("saki --stats ", PROGRAM_FILES, &[]);

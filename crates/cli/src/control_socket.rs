@@ -149,6 +149,21 @@ pub struct Answer {
 /// # Errors
 /// The process does not run Saki, refuses, or ended before it answered.
 pub fn ask(process: u32, request: &ControlRequest, notice: Notice) -> Result<Answer, String> {
+    let stream = open(process)?;
+    talk(stream, request, notice).map_err(|error| format!("process {process}: {error}"))
+}
+
+/// Sends the process a request and returns the stream on which it answers, when it has accepted it.
+///
+/// # Errors
+/// The process does not run Saki, or refuses.
+pub fn connect_for(process: u32, request: &ControlRequest) -> Result<BufReader<UnixStream>, String> {
+    let stream = open(process)?;
+    begin(&stream, request).map_err(|error| format!("process {process}: {error}"))
+}
+
+/// Has the process connect.
+fn open(process: u32) -> Result<UnixStream, String> {
     check_process(process)?;
     let named = |error: io::Error| format!("{}: {error}", socket_of(process).display());
     prepare_folder().map_err(named)?;
@@ -160,8 +175,7 @@ pub fn ask(process: u32, request: &ControlRequest, notice: Notice) -> Result<Ans
     // No other process should find the socket.
     let _ = std::fs::remove_file(socket_of(process));
     drop(turn);
-    let stream = connected?;
-    talk(stream, request, notice).map_err(|error| format!("process {process}: {error}"))
+    connected
 }
 
 /// A client's turn to be connected to: a lock on a file that its holder has made or found, and removes.
@@ -270,7 +284,8 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     }
 }
 
-fn talk(mut stream: UnixStream, request: &ControlRequest, notice: Notice) -> io::Result<Answer> {
+/// Sends the request, and reads whether it is accepted. The reader may have more of the answer.
+fn begin(mut stream: &UnixStream, request: &ControlRequest) -> io::Result<BufReader<UnixStream>> {
     stream.write_all(&request.bytes())?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut answer = String::new();
@@ -278,6 +293,11 @@ fn talk(mut stream: UnixStream, request: &ControlRequest, notice: Notice) -> io:
     if answer != "profiling\n" {
         return Err(io::Error::other(answer.trim_end().trim_start_matches("error: ").to_owned()));
     }
+    Ok(reader)
+}
+
+fn talk(mut stream: UnixStream, request: &ControlRequest, notice: Notice) -> io::Result<Answer> {
+    let mut reader = begin(&stream, request)?;
     saki_os::signal::install(libc::SIGINT, |_| {
         IS_INTERRUPTED.store(true, Ordering::Relaxed);
         saki_os::signal::Disposition::Handled

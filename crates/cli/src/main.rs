@@ -29,6 +29,7 @@ mod command_line;
 mod complete;
 mod component_root;
 mod control_socket;
+mod counters;
 mod doctor;
 mod dotnet_command;
 mod exit;
@@ -108,6 +109,7 @@ fn command() -> i32 {
         Action::RunSource(command) => run_source(name, &command),
         Action::AttachProfile { process, request } => end_with(profile::control::attach(process, &request)),
         Action::ShowLeakedThreads { process } => end_with(profile::leaked_threads::attach(process)),
+        Action::AttachCounters { process, request } => end_with(counters::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
         Action::CompareProfiles { before, after, output } => {
             end_with(compare_profiles(&before, &after, output.as_deref()))

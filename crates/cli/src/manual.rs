@@ -222,6 +222,21 @@ fn sections(name: &str) -> Sections {
             ],
             see_also: &["perf(1)"],
         },
+        "saki-counters" => Sections {
+            description: &[
+                "Figures that only grow are shown by the second, times as shares. The first report comes after one interval.",
+            ],
+            exit_status: &[
+                ("the program's", "Of a program."),
+                ("0, 2", "With --pid: whether the process could be asked. Its end is none of a report."),
+            ],
+            examples: &[
+                ("A minute of a server:", "saki counters --interval 5 --count 12 --pid 1234"),
+                ("A line of JSON each second:", "saki counters --json -o figures.jsonl app.dll"),
+            ],
+            see_also: &["top(1)"],
+            ..NOTHING
+        },
         "saki-profile-heap" => Sections {
             description: &[
                 "The snapshot is taken when the program ends; with --duration earlier, and of a running process at once or after that time.",

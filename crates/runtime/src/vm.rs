@@ -6,6 +6,7 @@ pub mod body_replacement;
 pub mod call_trace;
 pub mod collectible;
 pub mod collection_events;
+pub mod counters;
 pub mod coverage;
 pub mod crash_report;
 pub mod domain_copy;

@@ -15,6 +15,7 @@
 //! `profile::leaked_threads`). Left out: how the two find and trust each other (`control_socket`).
 
 use crate::control_socket::{ControlRequest, Notice, ask, waiting_client};
+use crate::counters;
 use crate::profile;
 use crate::profile::file::in_temporary_folder;
 use crate::profile::request::ProfileRequest;
@@ -43,6 +44,7 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
         REQUEST_WORD => {}
         profile::heap_command::REQUEST_WORD => return profile::heap_command::serve(stream, &settings, &output),
         profile::leaked_threads::REQUEST_WORD => return profile::leaked_threads::serve(stream),
+        counters::REQUEST_WORD => return counters::serve(stream),
         _ => return writeln!(stream, "error: '{word}' is no request"),
     }
     let client = stream.try_clone()?;

@@ -1,5 +1,6 @@
 //! `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler, for Mono's log or for coverage.
 
+use crate::counters::{self, CounterRequest};
 use crate::exit::Stop;
 use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
@@ -15,6 +16,8 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProfileOption {
     Own(ProfileRequest),
+    /// Figures while the program runs.
+    Counters(CounterRequest),
     /// The leaked threads.
     Leaked(LeakedRequest),
     /// The settings of the log, and messages about the option.
@@ -53,7 +56,9 @@ impl ProfileOption {
         match self {
             ProfileOption::Log(settings, _) => settings.calls || settings.events.has(LogEvents::JIT),
             ProfileOption::Coverage(..) => true,
-            ProfileOption::Own(_) | ProfileOption::Leaked(_) | ProfileOption::Help(_) => false,
+            ProfileOption::Own(_) | ProfileOption::Counters(_) | ProfileOption::Leaked(_) | ProfileOption::Help(_) => {
+                false
+            }
         }
     }
 
@@ -63,7 +68,7 @@ impl ProfileOption {
     /// The message that is printed in place of a run.
     pub fn settings(&self, framework_root: &Path) -> Result<(Option<LogSettings>, Option<CoverageSettings>), Stop> {
         match self {
-            ProfileOption::Own(_) | ProfileOption::Leaked(_) => Ok((None, None)),
+            ProfileOption::Own(_) | ProfileOption::Counters(_) | ProfileOption::Leaked(_) => Ok((None, None)),
             ProfileOption::Log(settings, messages) => {
                 messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 Ok((Some((**settings).clone()), None))
@@ -85,6 +90,7 @@ impl ProfileOption {
     pub fn begin(&self) -> Result<(), String> {
         match self {
             ProfileOption::Own(request) => profile::command::begin(request),
+            ProfileOption::Counters(request) => counters::begin(request),
             ProfileOption::Leaked(request) => leaked_threads::begin(request),
             ProfileOption::Log(settings, _) => profile_log::begin(settings),
             ProfileOption::Coverage(..) | ProfileOption::Help(_) => Ok(()),
