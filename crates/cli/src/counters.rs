@@ -6,10 +6,12 @@
 //!
 //! ```text
 //! client                                       process
-//! "counters"                            →
+//! "counters", the interval's seconds    →
 //!                                       ←      "profiling", or "error: …"
 //! "next"                                →
-//!                                       ←      NAME KIND UNIT VALUE …, an empty line
+//!                                       ←      NAME KIND UNIT VALUE …,
+//!                                              of instruments of the program a tab, NAME, UNIT, VALUE, TOTAL by tabs,
+//!                                              an empty line
 //! the end of the stream                 →      its thread ends
 //! ```
 //!
@@ -19,9 +21,12 @@
 pub mod words;
 
 use crate::control_socket::{ControlRequest, connect_for};
+use crate::quantities::parse_seconds;
 use saki_base::messages;
+use saki_corelib::metrics::{self, MetricValue, Series};
 use saki_os::clock::{self, Moment};
 use saki_os::services;
+use saki_profile::json;
 use saki_runtime::vm::counters::{self, CounterKind, CounterUnit, CounterValue};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -30,7 +35,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The word of a request to a running process, which has no settings.
+/// The word of a request to a running process; its settings are the seconds of an interval.
 pub const REQUEST_WORD: &str = "counters";
 
 /// How figures are reported.
@@ -53,12 +58,15 @@ pub struct CounterRequest {
 pub fn begin(request: &CounterRequest) -> Result<(), String> {
     let mut reporter = Reporter::new(request, false)?;
     counters::on_own_thread(move |t| {
+        metrics::watch(t, reporter.interval);
         loop {
-            let failed = reporter.report(readings(&counters::read(t))).is_err();
+            let failed =
+                reporter.report(Readings { own: readings(&counters::read(t)), metrics: metric_rows() }).is_err();
             if failed || reporter.is_done() || !saki_thread::blocking(|| services::machine().pause(reporter.interval)) {
                 break;
             }
         }
+        metrics::unwatch(t);
     })
     .map_err(|error| error.to_string())
 }
@@ -67,18 +75,22 @@ pub fn begin(request: &CounterRequest) -> Result<(), String> {
 ///
 /// # Errors
 /// The stream's, or the system's for a thread.
-pub fn serve(mut stream: UnixStream) -> io::Result<()> {
+pub fn serve(mut stream: UnixStream, settings: &str) -> io::Result<()> {
+    let Ok(interval) = parse_seconds(settings) else { return writeln!(stream, "error: '{settings}' is no interval") };
     writeln!(stream, "profiling")?;
     let mut lines = BufReader::new(stream.try_clone()?);
     counters::on_own_thread(move |t| {
         let mut line = String::new();
+        metrics::watch(t, interval);
         while saki_thread::blocking(|| lines.read_line(&mut line)).is_ok_and(|len| len > 0) {
             line.clear();
-            let answer: String = counters::read(t).iter().map(|value| format!("{}\n", Reading::of(value))).collect();
+            let own = counters::read(t).iter().map(|value| format!("{}\n", Reading::of(value))).collect::<String>();
+            let answer = own + &metric_rows().iter().map(|row| format!("{row}\n")).collect::<String>();
             if saki_thread::blocking(|| stream.write_all(format!("{answer}\n").as_bytes())).is_err() {
                 break;
             }
         }
+        metrics::unwatch(t);
     })
 }
 
@@ -88,12 +100,13 @@ pub fn serve(mut stream: UnixStream) -> io::Result<()> {
 /// The process cannot be asked, or refuses; the file's.
 pub fn attach(process: u32, request: &CounterRequest) -> Result<(), String> {
     let mut reporter = Reporter::new(request, true)?;
-    let question = ControlRequest { word: REQUEST_WORD.to_owned(), settings: String::new(), output: PathBuf::new() };
+    let settings = request.interval.as_secs_f64().to_string();
+    let question = ControlRequest { word: REQUEST_WORD.to_owned(), settings, output: PathBuf::new() };
     let answers = connect_for(process, &question)?;
     let mut stream = answers.get_ref().try_clone().map_err(|error| error.to_string())?;
     let mut lines = answers.lines();
     loop {
-        let mut readings = Vec::new();
+        let mut readings = Readings::default();
         // An error, as the end of the stream, says that the process has ended.
         if stream.write_all(b"next\n").is_err() {
             return Ok(());
@@ -101,7 +114,8 @@ pub fn attach(process: u32, request: &CounterRequest) -> Result<(), String> {
         loop {
             match lines.next() {
                 Some(Ok(line)) if line.is_empty() => break,
-                Some(Ok(line)) => readings.extend(Reading::parse(&line)),
+                Some(Ok(line)) if line.starts_with('\t') => readings.metrics.extend(Shown::parse(&line)),
+                Some(Ok(line)) => readings.own.extend(Reading::parse(&line)),
                 _ => return Ok(()),
             }
         }
@@ -148,15 +162,66 @@ fn readings(values: &[CounterValue]) -> Vec<Reading> {
     values.iter().map(Reading::of).collect()
 }
 
+/// What is read at a moment.
+#[derive(Default)]
+struct Readings {
+    own: Vec<Reading>,
+    /// The program's instruments.
+    metrics: Vec<Shown>,
+}
+
 /// A figure as it is shown.
 #[derive(Clone, PartialEq, Debug)]
 struct Shown {
     name: String,
-    /// "%", "bytes", "bytes/s", "/s" or nothing.
-    unit: &'static str,
+    /// "%", "bytes", "bytes/s", "/s", nothing, or what the program says.
+    unit: String,
     value: f64,
     /// Of a figure that only grows: what it has grown to.
-    total: Option<u64>,
+    total: Option<f64>,
+}
+
+impl Shown {
+    fn new(name: String, unit: &str, value: f64, total: Option<f64>) -> Shown {
+        Shown { name, unit: unit.to_owned(), value, total }
+    }
+
+    /// What `Display` writes.
+    fn parse(line: &str) -> Option<Shown> {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let ["", name, unit, value, total] = columns[..] else { return None };
+        Some(Shown::new(name.to_owned(), unit, value.parse().ok()?, total.parse().ok()))
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let total = self.total.map_or(String::new(), |total| total.to_string());
+        write!(out, "\t{}\t{}\t{}\t{total}", self.name, self.unit, self.value)
+    }
+}
+
+/// The program's instruments: `Meter/instrument{tags}`.
+fn metric_rows() -> Vec<Shown> {
+    let (interval, values) = metrics::values();
+    values.into_iter().flat_map(|(series, value)| rows_of(&series, value, interval)).collect()
+}
+
+fn rows_of(series: &Series, value: MetricValue, interval: Duration) -> Vec<Shown> {
+    let Series { meter, instrument, unit, tags } = series;
+    let tags = if tags.is_empty() { String::new() } else { format!("{{{tags}}}") };
+    let name = format!("{meter}/{instrument}{tags}");
+    match value {
+        MetricValue::Counter { growth, sum } => {
+            let seconds = interval.as_secs_f64().max(f64::MIN_POSITIVE);
+            vec![Shown::new(name, &format!("{unit}/s"), growth / seconds, Some(sum))]
+        }
+        MetricValue::Level(value) => vec![Shown::new(name, unit, value, None)],
+        MetricValue::Quantiles(quantiles) => {
+            let row = |(share, value)| Shown::new(format!("{name} p{}", share * 100.0), unit, value, None);
+            quantiles.into_iter().map(row).collect()
+        }
+    }
 }
 
 /// What is to be shown of a reading, `since` the last one with its moment, if there is one.
@@ -164,15 +229,15 @@ fn shown(reading: &Reading, last: Option<(&Reading, Duration)>) -> Shown {
     let name = reading.name.clone();
     if reading.kind == CounterKind::Level {
         let unit = if reading.unit == CounterUnit::Bytes { "bytes" } else { "" };
-        return Shown { name, unit, value: reading.value as f64, total: None };
+        return Shown::new(name, unit, reading.value as f64, None);
     }
     let growth = last.map_or(0.0, |(last, time)| {
         reading.value.saturating_sub(last.value) as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE)
     });
     match reading.unit {
-        CounterUnit::Nanoseconds => Shown { name, unit: "%", value: growth / 1e7, total: None },
-        CounterUnit::Bytes => Shown { name, unit: "bytes/s", value: growth, total: Some(reading.value) },
-        CounterUnit::Items => Shown { name, unit: "/s", value: growth, total: Some(reading.value) },
+        CounterUnit::Nanoseconds => Shown::new(name, "%", growth / 1e7, None),
+        CounterUnit::Bytes => Shown::new(name, "bytes/s", growth, Some(reading.value as f64)),
+        CounterUnit::Items => Shown::new(name, "/s", growth, Some(reading.value as f64)),
     }
 }
 
@@ -208,17 +273,18 @@ impl Reporter {
     }
 
     /// The first reading is the beginning of the first interval: nothing is written for it.
-    fn report(&mut self, readings: Vec<Reading>) -> io::Result<()> {
+    fn report(&mut self, readings: Readings) -> io::Result<()> {
         let now = Moment::now();
         if let Some((then, last)) = &self.last {
             let time = now.saturating_duration_since(*then);
             let last_of = |name: &str| last.iter().find(|reading| reading.name == name).map(|last| (last, time));
-            let rows: Vec<Shown> = readings.iter().map(|reading| shown(reading, last_of(&reading.name))).collect();
-            let text = if self.json { json(&rows, time) } else { table(&rows) };
+            let own = readings.own.iter().map(|reading| shown(reading, last_of(&reading.name)));
+            let rows: Vec<Shown> = own.chain(readings.metrics).collect();
+            let text = if self.json { json_line(&rows, time) } else { table(&rows) };
             self.write(&text)?;
             self.written += 1;
         }
-        self.last = Some((now, readings));
+        self.last = Some((now, readings.own));
         Ok(())
     }
 
@@ -251,9 +317,9 @@ fn is_terminal() -> bool {
 fn table(rows: &[Shown]) -> String {
     let mut text = String::new();
     for row in rows {
-        let (value, unit) = scaled(row.value, row.unit);
-        let total = row.total.map_or(String::new(), |total| match row.unit {
-            "bytes/s" => format!("   ({} {})", scaled(total as f64, "bytes").0, scaled(total as f64, "bytes").1),
+        let (value, unit) = scaled(row.value, &row.unit);
+        let total = row.total.map_or(String::new(), |total| match &*row.unit {
+            "bytes/s" => format!("   ({} {})", scaled(total, "bytes").0, scaled(total, "bytes").1),
             _ => format!("   ({total})"),
         });
         let line = format!("{:<34}{value:>12} {unit:<6}{total}", row.name);
@@ -263,22 +329,28 @@ fn table(rows: &[Shown]) -> String {
     text
 }
 
-fn scaled(value: f64, unit: &'static str) -> (String, &'static str) {
+fn scaled(value: f64, unit: &str) -> (String, &str) {
     const MEBIBYTE: f64 = (1 << 20) as f64;
     match unit {
         "bytes" => (format!("{:.2}", value / MEBIBYTE), "MiB"),
         "bytes/s" => (format!("{:.2}", value / MEBIBYTE), "MiB/s"),
-        "" => (format!("{value:.0}"), ""),
+        _ if value.fract() == 0.0 && unit != "%" && unit != "/s" => (format!("{value:.0}"), unit),
         unit => (format!("{value:.1}"), unit),
     }
 }
 
 /// One line: the time in seconds since 1970, the interval's length, the figures, and the totals of those that grow.
-fn json(rows: &[Shown], time: Duration) -> String {
+fn json_line(rows: &[Shown], time: Duration) -> String {
     let object = |fields: Vec<String>| format!("{{{}}}", fields.join(","));
     let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
-    let values = rows.iter().map(|row| format!("\"{}\":{}", row.name, rounded(row.value))).collect();
-    let totals = rows.iter().filter_map(|row| row.total.map(|total| format!("\"{}\":{total}", row.name))).collect();
+    // JSON has no infinity.
+    let field = |name: &str, value: f64| {
+        let mut text = String::new();
+        json::string(&mut text, name);
+        if value.is_finite() { format!("{text}:{value}") } else { format!("{text}:null") }
+    };
+    let values = rows.iter().map(|row| field(&row.name, rounded(row.value))).collect();
+    let totals = rows.iter().filter_map(|row| row.total.map(|total| field(&row.name, total))).collect();
     let now = clock::realtime_ns() as f64 / 1e9;
     format!(
         "{{\"time\":{},\"seconds\":{},\"counters\":{},\"totals\":{}}}\n",
@@ -309,31 +381,44 @@ mod tests {
     }
 
     #[test]
+    fn instruments_are_shown_by_meter_and_tags() {
+        let series = Series { meter: "M".into(), instrument: "i".into(), unit: "ms".into(), tags: "a=1".into() };
+        let rows = |value| rows_of(&series, value, Duration::from_secs(2));
+        let counter = Shown::new("M/i{a=1}".into(), "ms/s", 1.5, Some(9.0));
+        assert_eq!(rows(MetricValue::Counter { growth: 3.0, sum: 9.0 }), std::slice::from_ref(&counter));
+        let quantile = Shown::new("M/i{a=1} p95".into(), "ms", 7.25, None);
+        assert_eq!(rows(MetricValue::Quantiles(vec![(0.95, 7.25)])), std::slice::from_ref(&quantile));
+        for shown in [counter, quantile] {
+            assert_eq!(Shown::parse(&shown.to_string()), Some(shown));
+        }
+    }
+
+    #[test]
     fn what_grows_is_shown_by_the_second_and_times_as_shares() {
         let time = Duration::from_millis(500);
         let check = |unit, before, now, value, shown_unit, total| {
             let (before, now) =
                 (reading("n", CounterKind::Total, unit, before), reading("n", CounterKind::Total, unit, now));
-            let expected = Shown { name: "n".into(), unit: shown_unit, value, total };
+            let expected = Shown::new("n".into(), shown_unit, value, total);
             assert_eq!(shown(&now, Some((&before, time))), expected);
         };
-        check(CounterUnit::Items, 3, 5, 4.0, "/s", Some(5));
-        check(CounterUnit::Bytes, 0, 1 << 20, f64::from(2 << 20), "bytes/s", Some(1 << 20));
+        check(CounterUnit::Items, 3, 5, 4.0, "/s", Some(5.0));
+        check(CounterUnit::Bytes, 0, 1 << 20, f64::from(2 << 20), "bytes/s", Some(f64::from(1 << 20)));
         check(CounterUnit::Nanoseconds, 0, 250_000_000, 50.0, "%", None);
         let level = reading("n", CounterKind::Level, CounterUnit::Bytes, 7);
-        assert_eq!(shown(&level, None), Shown { name: "n".into(), unit: "bytes", value: 7.0, total: None });
+        assert_eq!(shown(&level, None), Shown::new("n".into(), "bytes", 7.0, None));
     }
 
     #[test]
     fn a_line_of_json_is_an_object() {
         let rows = [
-            Shown { name: "cpu-usage".into(), unit: "%", value: 12.3456, total: None },
-            Shown { name: "exception-count".into(), unit: "/s", value: 2.0, total: Some(10) },
+            Shown::new("cpu-usage".into(), "%", 12.3456, None),
+            Shown::new("exception-count".into(), "/s", 2.0, Some(10.0)),
+            Shown::new("a\"b/c".into(), "", f64::INFINITY, None),
         ];
-        let line = json(&rows, Duration::from_secs(1));
+        let line = json_line(&rows, Duration::from_secs(1));
         let (_, rest) = line.split_once(",\"seconds\"").unwrap();
-        let expected =
-            ":1,\"counters\":{\"cpu-usage\":12.346,\"exception-count\":2},\"totals\":{\"exception-count\":10}}\n";
+        let expected = ":1,\"counters\":{\"cpu-usage\":12.346,\"exception-count\":2,\"a\\\"b/c\":null},\"totals\":{\"exception-count\":10}}\n";
         assert_eq!(rest, expected);
     }
 }

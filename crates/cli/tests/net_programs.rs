@@ -212,3 +212,63 @@ fn a_program_that_runs_is_profiled() {
     assert!(process.wait().expect("a child").success());
     assert!(found);
 }
+
+/// Counts on an instrument until its standard input ends; by reflection, since the compiler here is Mono's.
+const COUNTS: &str = r#"
+using System;
+using System.Linq;
+using System.Threading;
+static class Program {
+    static void Main () {
+        var library = System.Reflection.Assembly.Load ("System.Diagnostics.DiagnosticSource");
+        var type = library.GetType ("System.Diagnostics.Metrics.Meter");
+        var meter = Activator.CreateInstance (type, "Shop");
+        var create = type.GetMethods ().First (m => m.Name == "CreateCounter" && m.GetParameters ().Length == 3);
+        var counter = create.MakeGenericMethod (typeof (int)).Invoke (meter, new object [] { "orders", "orders", null });
+        var add = counter.GetType ().GetMethod ("Add", new [] { typeof (int) });
+        new Thread (() => {
+            while (true) {
+                add.Invoke (counter, new object [] { 1 });
+                ThreadPool.QueueUserWorkItem (_ => { });
+                Thread.Sleep (2);
+            }
+        }) { IsBackground = true }.Start ();
+        Console.WriteLine ("ready");
+        Console.In.ReadToEnd ();
+    }
+}
+"#;
+
+/// Twice, since the class library ends and begins the instruments' session.
+#[test]
+fn counters_of_a_process_have_the_pools_figures_and_the_programs_instruments() {
+    let Some((place, root)) = prepare_of("net-counters", COUNTS) else { return };
+    let configuration = r#"{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
+    std::fs::write(place.join("app.runtimeconfig.json"), configuration).expect("written");
+    for mode in ["native", "green", "mn"] {
+        let mut child = saki(&place, &root)
+            .args([&format!("--threads={mode}"), "app.dll"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut ready).expect("a line");
+        for _ in 0..2 {
+            let mut asked = saki(&place, &root);
+            asked.args(["counters", "--interval", "0.5", "--count", "4", "--pid", &child.id().to_string()]);
+            let Outcome { exit_code, stdout, stderr } = run(&mut asked);
+            assert_eq!((exit_code, &*stderr), (Some(0), ""), "{mode}: {stdout}");
+            let value = |name: &str| {
+                let line = stdout.lines().rfind(|line| line.starts_with(name));
+                let line = line.unwrap_or_else(|| panic!("{mode}: no {name}: {stdout}"));
+                line[name.len()..].split_ascii_whitespace().next().and_then(|word| word.parse::<f64>().ok()).unwrap()
+            };
+            assert!(value("threadpool-completed-items-count") > 10.0, "{mode}: {stdout}");
+            assert!(value("threadpool-thread-count") > 0.0, "{mode}: {stdout}");
+            assert!(value("Shop/orders ") > 10.0, "{mode}: {stdout}");
+        }
+        drop(child.stdin.take());
+        assert!(child.wait().expect("ended").success(), "{mode}");
+    }
+}

@@ -3,8 +3,10 @@
 //! Saki has no event pipe that writes files or streams, and programs' own event sources reach EventListener by managed
 //! code alone. What is here is the way of the runtime's events to EventListener: the class library opens a session
 //! (`saki_runtime::object::runtime_events`), and a thread of its own takes the events. Events of the thread pool, of
-//! System.Threading.Lock and of wait handles come from the class library. Left out: the provider's other events.
+//! System.Threading.Lock and of wait handles come from the class library. The only other source whose events are taken
+//! is that of instruments (`metrics`). Left out: the provider's other events.
 
+use crate::metrics::{self, Callback, EventData};
 use saki_icall::threading::wait_handle::wait;
 use saki_os::clock::{self, Moment};
 use saki_os::random;
@@ -21,6 +23,9 @@ const RUNTIME_PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
 /// say that there is no memory.
 const RUNTIME_HANDLE: isize = 2;
 const OTHER_HANDLE: isize = 1;
+/// The handle of the provider of instruments' values, and the bit that its events' handles have beside their numbers.
+const METRICS_HANDLE: isize = 3;
+const METRICS_EVENT: isize = 1 << 32;
 /// How long a reader waits before it looks for events again: who posts one does not wake it, since that may be the
 /// collector.
 const LOOK_INTERVAL_MS: i32 = 50;
@@ -106,21 +111,41 @@ fn disable(_t: CurrentThread, session: u64) {
     }
 }
 
-fn create_provider(_t: CurrentThread, name: *const u16, _: *const (), _: *const ()) -> isize {
-    if is_runtime(name) { RUNTIME_HANDLE } else { OTHER_HANDLE }
+fn create_provider(t: CurrentThread, name: *const u16, callback: *const (), context: *const ()) -> isize {
+    if is_runtime(name) {
+        return RUNTIME_HANDLE;
+    }
+    if name.is_null() || crate::text::text_at(name) != metrics::PROVIDER {
+        return OTHER_HANDLE;
+    }
+    // SAFETY: managed code passes null or an UnmanagedCallersOnly method with this signature.
+    if let Some(callback) = unsafe { std::mem::transmute::<*const (), Option<Callback>>(callback) } {
+        metrics::provider_created(t, callback, context.addr());
+    }
+    METRICS_HANDLE
 }
 
 fn get_provider(_t: CurrentThread, name: *const u16) -> isize {
     if is_runtime(name) { RUNTIME_HANDLE } else { 0 }
 }
 
-fn define_event(_t: CurrentThread, _: isize, _: u32, _: i64, _: u32, _: u32, _: *const (), _: u32) -> isize {
-    0
+/// The class library writes only events whose handles are not 0.
+fn define_event(_t: CurrentThread, provider: isize, id: u32, _: i64, _: u32, _: u32, _: *const (), _: u32) -> isize {
+    if provider == METRICS_HANDLE { METRICS_EVENT | id as isize } else { 0 }
 }
 
-fn of_provider(_t: CurrentThread, _: isize) {}
+fn delete_provider(_t: CurrentThread, provider: isize) {
+    if provider == METRICS_HANDLE {
+        metrics::provider_deleted();
+    }
+}
 
-fn write_event(_t: CurrentThread, _: isize, _: *const (), _: u32, _: *const (), _: *const ()) {}
+fn write_event(_t: CurrentThread, event: isize, data: *const EventData, count: u32, _: *const (), _: *const ()) {
+    if event & METRICS_EVENT != 0 {
+        // SAFETY: managed code passes an array of so many fields, pinned for the call.
+        unsafe { metrics::event_written(event as u32, data, count) };
+    }
+}
 
 /// `EventActivityIdControl`: reads, sets or makes the thread's activity id. 0 = done, otherwise an error number of
 /// Windows.
@@ -375,7 +400,7 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::EventPipeInternal_CreateProvider", &create_provider),
     InternalCall::new("@net QCall::EventPipeInternal_GetProvider", &get_provider),
     InternalCall::new("@net QCall::EventPipeInternal_DefineEvent", &define_event),
-    InternalCall::new("@net QCall::EventPipeInternal_DeleteProvider", &of_provider),
+    InternalCall::new("@net QCall::EventPipeInternal_DeleteProvider", &delete_provider),
     InternalCall::new("@net QCall::EventPipeInternal_WriteEventData", &write_event),
     InternalCall::new("@net QCall::EventPipeInternal_EventActivityIdControl", &activity_id),
     InternalCall::new("@net QCall::EventPipeInternal_GetSessionInfo", &session_info),

@@ -35,6 +35,7 @@ mod marshal;
 mod math;
 mod metadata_import;
 mod method_handle;
+pub mod metrics;
 mod module_handle;
 mod monitor;
 mod native_libraries;

@@ -14,7 +14,7 @@ mod folded;
 mod format;
 pub mod heap;
 mod html;
-mod json;
+pub mod json;
 pub mod mlpd;
 pub mod model;
 mod names;

@@ -548,6 +548,8 @@ ranks! {
     HostEnds in "saki/src/vm.rs", anywhere;
     /// Texts that an embedding host was given.
     HostTexts in "monosgen/src/text.rs", anywhere;
+    /// The newest values of a program's instruments.
+    MetricValues in "corelib/src/metrics.rs", anywhere;
     /// The interner of strings.
     Symbols in "base/src/interner.rs", anywhere;
     /// Why the answer of a command has not arrived.

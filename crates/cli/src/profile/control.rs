@@ -44,7 +44,7 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
         REQUEST_WORD => {}
         profile::heap_command::REQUEST_WORD => return profile::heap_command::serve(stream, &settings, &output),
         profile::leaked_threads::REQUEST_WORD => return profile::leaked_threads::serve(stream),
-        counters::REQUEST_WORD => return counters::serve(stream),
+        counters::REQUEST_WORD => return counters::serve(stream, &settings),
         _ => return writeln!(stream, "error: '{word}' is no request"),
     }
     let client = stream.try_clone()?;
