@@ -118,6 +118,19 @@ pub fn after_store_unknown(thread: &ManagedThread, slot: *mut ObjRef) {
     remember_slot(thread, slot);
 }
 
+/// After a copy of a value with references at these offsets to `place`, wherever that is, when the object is not
+/// known.
+#[inline]
+pub fn after_copy_unknown(thread: &ManagedThread, place: *mut u8, offsets: &[u32]) {
+    // A value lies in one object, or outside the heap: most are copied to a stack.
+    if !mmtk::in_heap_range(place as usize) || mmtk::is_in_new_object(thread, place as usize) {
+        return;
+    }
+    for &offset in offsets {
+        remember_slot(thread, place.wrapping_add(offset as usize) as *mut ObjRef);
+    }
+}
+
 #[inline]
 fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
     if !mmtk::in_heap_range(slot as usize) || mmtk::is_in_new_object(thread, slot as usize) {

@@ -87,6 +87,19 @@ impl Type {
         Ok(&self.instance_layout()?.ref_offsets)
     }
 
+    /// The size of a variable of this type in bytes, and where references are in it: `value_size_bytes` and
+    /// `ref_offsets` with one look at the layout.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn value_shape(&'static self) -> LoadResult<(u32, &'static [u32])> {
+        if matches!(self.element_type, ElementType::ValueType | ElementType::TypedByRef) {
+            let layout = self.instance_layout()?;
+            return Ok((layout.size_bytes, &layout.ref_offsets));
+        }
+        Ok((self.value_size_bytes()?, self.ref_offsets()?))
+    }
+
     /// Whether a variable of this type is or holds an object reference.
     ///
     /// # Errors

@@ -5,7 +5,6 @@ use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use crate::vtables::vtable_of;
-use saki_abi::ObjRef;
 use saki_abi::object::{ArrayBound, ArrayHeader};
 use saki_abi::vtable::{VTable, VTableFlags};
 use saki_base::bug_unless;
@@ -172,14 +171,11 @@ pub fn new_multi_dim_array<'t>(t: CurrentThread<'t>, array_ty: Ty, bounds: &[Arr
 /// # Safety
 /// Both addresses hold `ty`'s size in bytes.
 pub unsafe fn copy_struct(t: CurrentThread, dst: *mut u8, src: *const u8, ty: Ty) {
-    let size = ty.value_size_bytes().unwrap_or(0) as usize;
+    let (size_bytes, ref_offsets) = ty.value_shape().unwrap_or((0, &[]));
     // SAFETY: the caller's promise; memmove semantics.
-    unsafe { std::ptr::copy(src, dst, size) };
-    if let Ok(offsets) = ty.ref_offsets() {
-        for &offset in offsets {
-            let slot = dst.wrapping_add(offset as usize) as *mut ObjRef;
-            saki_gc::barrier::after_store_unknown(t.managed(), slot);
-        }
+    unsafe { std::ptr::copy(src, dst, size_bytes as usize) };
+    if !ref_offsets.is_empty() {
+        saki_gc::barrier::after_copy_unknown(t.managed(), dst, ref_offsets);
     }
 }
 
