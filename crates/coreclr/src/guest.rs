@@ -13,7 +13,9 @@
 //!   refused.
 //! - **Signals.** Handlers of faults pass on what is not the machine's to those that were there before; the main thread
 //!   and all threads that become managed get an alternate stack of ours. SIGPIPE is ignored, as CoreCLR does it,
-//!   because .NET programs expect EPIPE. SIGQUIT stays the program's.
+//!   because .NET programs expect EPIPE. SIGQUIT stays the program's. Where a program of .NET 9 runs, SIGTERM ends
+//!   it by ProcessExit, as under CoreCLR (`saki_runtime::vm::termination`); a host that only calls methods keeps its
+//!   own.
 //! - **Streams, locale, working folder** stay as the host has them.
 //! - **Allocator.** The C library's, since the process has one already.
 //! - **End.** The host ends the process after the program. The exit actions (`os::exit_list`) run then; the library is

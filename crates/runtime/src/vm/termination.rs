@@ -19,10 +19,11 @@ const EXIT_CODE: i32 = 128 + libc::SIGTERM;
 /// # Errors
 /// The system's, for the handler and the thread of dumps.
 pub(crate) fn install() -> io::Result<()> {
+    // The thread reports crashes, too: of programs that a host of .NET runs, which has none of its own accord.
+    thread_dump::start_if_absent()?;
     if class_library::is_net_since(10) {
         return Ok(());
     }
-    thread_dump::start_if_absent()?;
     signal::install(libc::SIGTERM, thread_dump::ask_for_end)
 }
 
