@@ -16,7 +16,9 @@ mod invoke;
 mod jit;
 mod machine;
 mod methods;
+mod missing;
 mod objects;
+mod opcodes;
 mod strings;
 mod text;
 

@@ -1,7 +1,6 @@
 //! A host in C calls methods of a library by Mono's embedding API. Skipped without `cc` or `mcs`.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod common;
 
 const LIBRARY: &str = r#"
 using System;
@@ -74,61 +73,9 @@ namespace Some
 }
 "#;
 
-/// The file that cargo builds beside this test.
-fn built() -> PathBuf {
-    let test = std::env::current_exe().expect("a path");
-    let folder = test.parent().expect("a folder");
-    let places = [folder.join("libmonosgen.so"), folder.parent().expect("a folder").join("libmonosgen.so")];
-    places.into_iter().find(|file| file.is_file()).expect("cargo test -p saki-monosgen builds it")
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    match command.output() {
-        Ok(output) => {
-            assert!(output.status.success(), "{command:?}: {output:?}");
-            true
-        }
-        Err(error) => {
-            eprintln!("skipped: {:?}: {error}", command.get_program());
-            false
-        }
-    }
-}
-
-/// Compiles the library and a host, and compares what the host prints: also under GC stress.
+/// Compares what a host of the library above prints.
 fn prints(host: &str, expected: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("monosgen-hosts").join(host);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let (source, assembly) = (folder.join("some.cs"), folder.join("some.dll"));
-    std::fs::write(&source, LIBRARY).expect("written");
-    let out = format!("-out:{}", assembly.display());
-    if !succeeds(Command::new("mcs").args(["-nologo", "-nowarn:0649,0169", "-target:library", &out]).arg(&source)) {
-        return;
-    }
-    let library = folder.join("libmonosgen-2.0.so.1");
-    std::fs::copy(built(), &library).expect("copied");
-    let (program, code) = (folder.join("host"), Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{host}.c")));
-    let rpath = format!("-Wl,-rpath,{}", folder.display());
-    if !succeeds(
-        Command::new("cc")
-            .args(["-O1", "-pthread", "-Wl,--as-needed", "-o"])
-            .arg(&program)
-            .arg(code)
-            .arg(&library)
-            .arg(rpath)
-            .arg("-ldl"),
-    ) {
-        return;
-    }
-    for stress in ["0", "50"] {
-        let mut command = Command::new(&program);
-        command.arg(&assembly).env("SAKI_NO_CACHE", "1").env("SAKI_GC_STRESS", stress);
-        let output = command.output().expect("run");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{:?}: {text}\n{errors}", output.status);
-        assert_eq!(text, expected, "stress {stress}: {errors}");
-    }
+    common::prints(host, LIBRARY, expected);
 }
 
 #[test]
