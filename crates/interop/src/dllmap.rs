@@ -92,6 +92,16 @@ impl DllMap {
         map
     }
 
+    /// A map of one entry: of a function, or without one of a whole library.
+    pub(crate) fn of_entry(
+        library: &str,
+        function: Option<String>,
+        target: Option<String>,
+        target_function: Option<String>,
+    ) -> DllMap {
+        DllMap { entries: vec![Entry { dll: library.to_owned(), function, target, target_function }] }
+    }
+
     /// Which library and function stand for these; the last mapping that names them counts.
     pub fn look_up(&self, library: &str, function: &str) -> Mapped {
         let mut mapped = Mapped { library: library.to_string(), function: function.to_string(), found: false };

@@ -16,6 +16,7 @@ pub mod descriptor;
 pub mod dllmap;
 pub mod host;
 pub mod host_functions;
+pub mod host_maps;
 pub mod library;
 pub mod marshal_calls;
 pub mod raw_entries;

@@ -5,6 +5,7 @@
 //! bundle brings along. Left out: caching the address (crate `runtime`).
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
+use crate::host_maps;
 use crate::library;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
@@ -41,6 +42,9 @@ fn global_maps() -> &'static [DllMap] {
 
 /// The library and function after mapping by the dllmaps.
 pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (String, String) {
+    if let Some(mapped) = host_maps::look_up(image, library, function) {
+        return (mapped.library, mapped.function);
+    }
     let mut mapped = assembly_map(image).look_up(library, function);
     for map in global_maps() {
         if mapped.found {

@@ -9,6 +9,7 @@ use saki_interop::reverse_calls::ReverseCall;
 use saki_runtime::exec::callback_exceptions;
 use saki_runtime::vm::unhandled;
 use saki_runtime::{CurrentThread, Managed, Obj, Word};
+use saki_types::LoadResult;
 
 /// The host's thread comes in. A host that has started no machine is told so.
 fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
@@ -64,7 +65,7 @@ macro_rules! zero_is_nothing {
     )* };
 }
 
-zero_is_nothing! { () i32 u32 usize u64 }
+zero_is_nothing! { () i32 u32 i64 usize u64 u8 u16 }
 
 impl<T> Nothing for *mut T {
     fn nothing() -> Self {
@@ -75,6 +76,48 @@ impl<T> Nothing for *mut T {
 impl<T> Nothing for *const T {
     fn nothing() -> Self {
         std::ptr::null()
+    }
+}
+
+/// Runs a function that loads types or members: what cannot be loaded is nothing.
+pub(crate) fn load<R: Nothing>(function: &str, body: impl FnOnce() -> LoadResult<R>) -> R {
+    call(function, |_| body().unwrap_or_else(|_| R::nothing()))
+}
+
+/// Runs a function whose exceptions Mono drops: what throws gives nothing.
+pub(crate) fn call_quietly<R: Nothing>(function: &str, body: impl FnOnce(CurrentThread<'static>) -> Managed<R>) -> R {
+    call(function, |t| {
+        body(t).unwrap_or_else(|_| {
+            t.take_exception();
+            R::nothing()
+        })
+    })
+}
+
+/// The next item of a list, and the number of items that the host has then got in its iterator; null after the last.
+///
+/// # Safety
+/// `iter` is null or the host's variable.
+pub(crate) unsafe fn next<T: Copy>(iter: *mut usize, list: &[T]) -> Option<T> {
+    if iter.is_null() {
+        return None;
+    }
+    // SAFETY: not null, so the host's variable.
+    let index = unsafe { iter.read() };
+    let item = list.get(index).copied()?;
+    // SAFETY: not null, so the host's variable.
+    unsafe { iter.write(index + 1) };
+    Some(item)
+}
+
+/// Writes to a variable of the host's that may be missing.
+///
+/// # Safety
+/// `place` is null or the host's variable.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not null, so the host's variable.
+        unsafe { place.write(value) };
     }
 }
 

@@ -1,17 +1,30 @@
 //! `mono/jit/jit.h`: start and end of the machine, options.
 
 use crate::call::{call, call_managed};
-use crate::text::{given, text};
+use crate::text::{given, path, text};
 use crate::{domains, machine};
 use saki_runtime::vm::domains::Domain;
 use saki_types::assembly::Assembly;
 use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
 
-/// Starts the machine on the calling thread; null if it cannot start, with a line on standard error.
+/// Starts the machine on the calling thread; null if it cannot start, with a line on standard error. The first domain
+/// gets the file's name.
+///
+/// # Safety
+/// `file` is null or ends in NUL.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_jit_init(_file: *const c_char) -> Option<&'static Domain> {
+pub unsafe extern "C" fn mono_jit_init(file: *const c_char) -> Option<&'static Domain> {
     match machine::start() {
-        Ok(()) => domains::mono_get_root_domain(),
+        Ok(()) => {
+            let root = domains::mono_get_root_domain();
+            // SAFETY: not null, so the host's text, which ends in NUL.
+            let file = (!file.is_null()).then(|| unsafe { path(file) });
+            if let (Some(root), Some(name)) = (root, file.as_deref().and_then(Path::file_name)) {
+                root.set_friendly_name(&name.to_string_lossy());
+            }
+            root
+        }
         Err(text) => {
             saki_base::tell!("saki: mono_jit_init: {text}");
             None
@@ -20,18 +33,29 @@ pub extern "C" fn mono_jit_init(_file: *const c_char) -> Option<&'static Domain>
 }
 
 /// [`mono_jit_init`]: there is one version of the class libraries.
+///
+/// # Safety
+/// `name` is null or ends in NUL.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_jit_init_version(name: *const c_char, _version: *const c_char) -> Option<&'static Domain> {
-    mono_jit_init(name)
+pub unsafe extern "C" fn mono_jit_init_version(
+    name: *const c_char,
+    _version: *const c_char,
+) -> Option<&'static Domain> {
+    // SAFETY: null or the host's text.
+    unsafe { mono_jit_init(name) }
 }
 
 /// [`mono_jit_init_version`].
+///
+/// # Safety
+/// `name` is null or ends in NUL.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_jit_init_version_for_test_only(
+pub unsafe extern "C" fn mono_jit_init_version_for_test_only(
     name: *const c_char,
     version: *const c_char,
 ) -> Option<&'static Domain> {
-    mono_jit_init_version(name, version)
+    // SAFETY: null or the host's text.
+    unsafe { mono_jit_init_version(name, version) }
 }
 
 /// Runs `Main`; its exit code. `argv[0]` is the program.

@@ -7,11 +7,23 @@
 //! Invariant: no function unwinds into the host, and none goes on after something that it cannot do: it ends the
 //! process with a message that names the function. Left out: the functions that `missing` lists.
 
+mod arrays;
 mod assemblies;
+mod assembly_names;
 mod call;
+mod class_members;
 mod classes;
+mod config;
+mod descriptions;
 mod domains;
+mod errors;
+mod exceptions;
+mod field_values;
+mod gc;
+mod handles;
+mod host_records;
 mod icalls;
+mod invocations;
 mod invoke;
 mod jit;
 mod machine;
@@ -19,8 +31,13 @@ mod methods;
 mod missing;
 mod objects;
 mod opcodes;
+mod signatures;
 mod strings;
+mod tables;
 mod text;
+mod threads;
+mod type_names;
+mod types;
 
 // Functions of the crates below that have C's names take no one else's place in the host's process (the collector's
 // `mmap`), and are nobody else's business. A symbol is hidden if one object says so.

@@ -80,6 +80,7 @@ fn start_machine() -> Result<(), String> {
     }
     let mut options = settings::of_guest();
     settings::apply_environment(&mut options)?;
+    crate::config::apply(&mut options);
     // Frames of the host lie on the thread's stack and hold objects, so that it must stay the OS thread's.
     options.threads = ThreadMode::Native;
     show_symbols();

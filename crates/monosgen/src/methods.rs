@@ -1,13 +1,34 @@
-//! `mono/metadata/loader.h` and methods of `class.h`.
+//! Methods: `mono/metadata/loader.h` and `class.h`, headers of bodies of `metadata.h`.
 
-use crate::call::call_managed;
-use crate::text::text;
-use saki_runtime::object::exceptions::ToManaged;
-use saki_types::{Method, Ty};
-use std::ffi::{c_char, c_int};
+use crate::call::{call, load, put};
+use crate::classes::refuse_context;
+use crate::text::{kept, text};
+use saki_metadata::{EhKind, MethodBody, TableId, Token};
+use saki_types::method::impl_flags::{INTERNAL_CALL, RUNTIME};
+use saki_types::{ArrayMethod, Field, GenericContext, Image, LoadResult, Method, MethodKind, Ty, access};
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
 
-/// The method of a name with so many parameters, or with any number for -1, of the class or the next base class that
-/// has one; null if there is none.
+/// The class's own method of a name which is accepted.
+fn find(
+    class: Ty,
+    name: &str,
+    param_count: c_int,
+    accepts: impl Fn(&'static Method) -> bool,
+) -> LoadResult<Option<&'static Method>> {
+    for method in class.methods_named(name)? {
+        let has_count = match usize::try_from(param_count) {
+            Ok(count) => method.sig()?.params.len() == count,
+            Err(_) => true,
+        };
+        if has_count && accepts(method) {
+            return Ok(Some(method));
+        }
+    }
+    Ok(None)
+}
+
+/// The class's own method of a name with so many parameters, or with any number for -1; null if there is none.
 ///
 /// # Safety
 /// `name` ends in NUL.
@@ -19,18 +40,366 @@ pub unsafe extern "C" fn mono_class_get_method_from_name(
 ) -> Option<&'static Method> {
     // SAFETY: the host's text, which ends in NUL.
     let name = unsafe { text(name) };
-    call_managed("mono_class_get_method_from_name", |t| {
-        let mut looked_at = Some(class);
-        while let Some(class) = looked_at {
-            let found = match usize::try_from(param_count) {
-                Ok(count) => class.find_method(&name, count),
-                Err(_) => class.methods_named(&name).map(|named| named.first().copied()),
+    load("mono_class_get_method_from_name", || find(class, &name, param_count, |_| true))
+}
+
+/// [`mono_class_get_method_from_name`] among the methods that have all these `MethodAttributes`.
+///
+/// # Safety
+/// `name` ends in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_class_get_method_from_name_flags(
+    class: Ty,
+    name: *const c_char,
+    param_count: c_int,
+    flags: c_int,
+) -> Option<&'static Method> {
+    // SAFETY: the host's text, which ends in NUL.
+    let name = unsafe { text(name) };
+    let has_flags = |method: &'static Method| c_int::from(method.flags) & flags == flags;
+    load("mono_class_get_method_from_name_flags", || find(class, &name, param_count, has_flags))
+}
+
+/// The method of a MethodDef, MemberRef or MethodSpec token; null if it cannot be loaded.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_get_method(image: &'static Image, token: u32, _class: *const c_void) -> Option<&'static Method> {
+    load("mono_get_method", || image.resolve_method(Token(token), &GenericContext::NONE).map(Some))
+}
+
+/// [`mono_get_method`]; the context is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_get_method_full(
+    image: &'static Image,
+    token: u32,
+    class: *const c_void,
+    context: *const c_void,
+) -> Option<&'static Method> {
+    refuse_context("mono_get_method_full", context);
+    mono_get_method(image, token, class)
+}
+
+/// Methods live as long as their domain: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_free_method(_method: *const c_void) {}
+
+/// The method itself: the context is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_class_inflate_generic_method(
+    method: &'static Method,
+    context: *const c_void,
+) -> &'static Method {
+    refuse_context("mono_class_inflate_generic_method", context);
+    method
+}
+
+/// The type itself: the context is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_class_inflate_generic_type(ty: Ty, context: *const c_void) -> Ty {
+    refuse_context("mono_class_inflate_generic_type", context);
+    ty
+}
+
+/// The method itself, as under Mono.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_get_inflated_method(method: &'static Method) -> &'static Method {
+    method
+}
+
+/// The method's name; it lives as long as the process.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_name(method: &'static Method) -> *const c_char {
+    kept(method.name)
+}
+
+/// The class that declares the method.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_class(method: &'static Method) -> Ty {
+    method.owner
+}
+
+/// The MethodDef token; 0 for methods of arrays and those made at run time.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_token(method: &'static Method) -> u32 {
+    method.rid().map_or(0, |rid| Token::new(TableId::MethodDef, rid).0)
+}
+
+/// The method's row in the MethodDef table; 0 if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_index(method: &'static Method) -> u32 {
+    method.rid().unwrap_or(0)
+}
+
+/// `MethodAttributes`; `MethodImplAttributes` go to `impl_flags`.
+///
+/// # Safety
+/// `impl_flags` is null or the host's variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_method_get_flags(method: &'static Method, impl_flags: *mut u32) -> u32 {
+    let of_arrays = match method.kind {
+        MethodKind::Array(ArrayMethod::Ctor | ArrayMethod::CtorBounds | ArrayMethod::CtorNested(_)) => INTERNAL_CALL,
+        MethodKind::Array(_) => INTERNAL_CALL | RUNTIME,
+        _ => 0,
+    };
+    // SAFETY: null or the host's variable.
+    unsafe { put(impl_flags, u32::from(method.impl_flags | of_arrays)) };
+    u32::from(method.flags)
+}
+
+/// The names of the parameters, which live as long as the process; empty for those without a name.
+///
+/// # Safety
+/// `names` has room for one address a parameter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_method_get_param_names(method: &'static Method, names: *mut *const c_char) {
+    load("mono_method_get_param_names", || {
+        for index in 0..method.sig()?.params.len() {
+            let row = match method.rid() {
+                Some(_) => saki_reflect::parameters::param_row(method, index as u16 + 1)?,
+                None => None,
             };
-            if let Some(found) = found.to_managed(t)? {
-                return Ok(Some(found));
-            }
-            looked_at = class.parent().to_managed(t)?;
+            let name = row.map_or(Ok(""), |(_, row)| method.image().meta.string(row.name))?;
+            // SAFETY: room for each parameter.
+            unsafe { names.add(index).write(kept(name)) };
         }
-        Ok(None)
+        Ok(())
+    });
+}
+
+/// The Param token of a parameter; of the result, for -1, one of row 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_param_token(method: &'static Method, index: c_int) -> u32 {
+    load("mono_method_get_param_token", || {
+        let (Some(rid), Ok(index)) = (method.rid(), u32::try_from(index)) else {
+            return Ok(Token::new(TableId::Param, 0).0);
+        };
+        let first = method.image().meta.method_params(rid)?.start;
+        Ok(Token::new(TableId::Param, first + index).0)
     })
+}
+
+/// Whether a parameter or the result says how it is marshalled.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_has_marshal_info(method: &'static Method) -> c_int {
+    load("mono_method_has_marshal_info", || {
+        let Some(rid) = method.rid() else { return Ok(0) };
+        let meta = method.image().meta;
+        for param in meta.method_params(rid)? {
+            if meta.field_marshal(Token::new(TableId::Param, param))?.is_some() {
+                return Ok(1);
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// Whether code of `method` may use the field.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_can_access_field(method: &'static Method, field: &'static Field) -> c_int {
+    load("mono_method_can_access_field", || access::can_use_field(method, field).map(c_int::from))
+}
+
+/// Whether code of `method` may call the other.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_can_access_method(method: &'static Method, called: &'static Method) -> c_int {
+    load("mono_method_can_access_method", || access::can_call(method, called).map(c_int::from))
+}
+
+/// The innermost managed method on the calling thread's stack; null if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_last_managed() -> Option<&'static Method> {
+    call("mono_method_get_last_managed", |t| saki_runtime::vm::stack_trace::caller(t, 0))
+}
+
+/// Looks at a frame; 1 to stop.
+type StackWalk = unsafe extern "C" fn(Option<&'static Method>, i32, i32, c_int, *mut c_void) -> c_int;
+
+/// Shows the managed frames of the calling thread, the innermost first, until the host's function gives 1.
+///
+/// # Safety
+/// `function` may be called with `data`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_stack_walk(function: StackWalk, data: *mut c_void) {
+    let frames = call("mono_stack_walk", saki_runtime::vm::stack_trace::walk);
+    for frame in frames {
+        let (native, il) = (frame.native_offset as i32, frame.il_offset as i32);
+        // SAFETY: the host's function and its data.
+        if unsafe { function(Some(frame.method), native, il, 1, data) } != 0 {
+            return;
+        }
+    }
+}
+
+/// [`mono_stack_walk`]: positions in CIL cost nothing.
+///
+/// # Safety
+/// `function` may be called with `data`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_stack_walk_no_il(function: StackWalk, data: *mut c_void) {
+    // SAFETY: the host's function and its data.
+    unsafe { mono_stack_walk(function, data) };
+}
+
+/// There are no names of functions of the machine for internal calls: null.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_lookup_icall_symbol(_method: &'static Method) -> *const c_char {
+    ptr::null()
+}
+
+/// The native function that a P/Invoke calls. If there is none, null, and the class of the exception and what it is
+/// about.
+///
+/// # Safety
+/// `class` and `argument` are null or the host's variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_lookup_pinvoke_call(
+    method: &'static Method,
+    class: *mut *const c_char,
+    argument: *mut *const c_char,
+) -> *const c_void {
+    call("mono_lookup_pinvoke_call", |t| {
+        match saki_interop::resolve::resolve_native(t, method) {
+            Ok(address) => ptr::with_exposed_provenance(address),
+            Err(_) => {
+                let exception = t.take_exception();
+                // SAFETY: null or the host's variable.
+                unsafe { put(class, kept(&crate::classes::name_of(exception.ty()))) };
+                // SAFETY: null or the host's variable.
+                unsafe { put(argument, kept(method.name)) };
+                ptr::null()
+            }
+        }
+    })
+}
+
+/// What `MonoMethodHeader` is: the body of a method. It lives until it is freed.
+pub struct MonoMethodHeader {
+    method: &'static Method,
+    body: MethodBody<'static>,
+    /// None if a type cannot be loaded.
+    locals: Option<Vec<Ty>>,
+}
+
+/// The method's body; null for methods without CIL.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_header(method: &'static Method) -> *mut MonoMethodHeader {
+    load("mono_method_get_header", || {
+        let Some(body) = method.body()? else { return Ok(ptr::null_mut()) };
+        let locals = method.image().resolve_locals(body.local_var_sig, &method.context());
+        let locals = locals.ok().map(|locals| locals.iter().map(|local| local.ty).collect());
+        Ok(Box::into_raw(Box::new(MonoMethodHeader { method, body, locals })))
+    })
+}
+
+/// [`mono_method_get_header`]; `error` is left as it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_header_checked(
+    method: &'static Method,
+    _error: *const c_void,
+) -> *mut MonoMethodHeader {
+    mono_method_get_header(method)
+}
+
+/// Frees a header.
+///
+/// # Safety
+/// `header` is null or one that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_metadata_free_mh(header: *mut MonoMethodHeader) {
+    if !header.is_null() {
+        // SAFETY: `mono_method_get_header` made it by a box, and it was not freed.
+        drop(unsafe { Box::from_raw(header) });
+    }
+}
+
+/// The CIL, its size in bytes, and the most items on its stack.
+///
+/// # Safety
+/// `size` and `max_stack` are null or the host's variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_method_header_get_code(
+    header: &MonoMethodHeader,
+    size: *mut u32,
+    max_stack: *mut u32,
+) -> *const u8 {
+    // SAFETY: null or the host's variable.
+    unsafe { put(size, header.body.code.len() as u32) };
+    // SAFETY: null or the host's variable.
+    unsafe { put(max_stack, u32::from(header.body.max_stack)) };
+    header.body.code.as_ptr()
+}
+
+/// The types of the local variables, as long as the header lives, their number, and whether they begin as zero.
+///
+/// # Safety
+/// `count` and `init_locals` are null or the host's variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_method_header_get_locals(
+    header: &MonoMethodHeader,
+    count: *mut u32,
+    init_locals: *mut c_int,
+) -> *const Ty {
+    let locals = header.locals.as_deref().unwrap_or_default();
+    // SAFETY: null or the host's variable.
+    unsafe { put(count, locals.len() as u32) };
+    // SAFETY: null or the host's variable.
+    unsafe { put(init_locals, c_int::from(header.body.init_locals)) };
+    locals.as_ptr()
+}
+
+/// The number of clauses for exceptions.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_header_get_num_clauses(header: &MonoMethodHeader) -> c_int {
+    header.body.eh_clauses.len() as c_int
+}
+
+/// `MonoExceptionClause`.
+#[repr(C)]
+pub struct MonoExceptionClause {
+    flags: u32,
+    try_offset: u32,
+    try_length: u32,
+    handler_offset: u32,
+    handler_length: u32,
+    data: ClauseData,
+}
+
+#[repr(C)]
+union ClauseData {
+    filter_offset: u32,
+    catch_class: Option<Ty>,
+}
+
+/// The next clause for exceptions: 1, or 0 after the last. An iterator that is null begins.
+///
+/// # Safety
+/// `iter` is the host's variable, `clause` has room.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_method_header_get_clauses(
+    header: &MonoMethodHeader,
+    _method: *const c_void,
+    iter: *mut usize,
+    clause: *mut MonoExceptionClause,
+) -> c_int {
+    // SAFETY: the host's variable.
+    let Some(found) = (unsafe { crate::call::next(iter, &header.body.eh_clauses) }) else { return 0 };
+    let data = match found.kind {
+        EhKind::Filter => ClauseData { filter_offset: found.class_token_or_filter_offset },
+        EhKind::Catch => {
+            let (image, token) = (header.method.image(), Token(found.class_token_or_filter_offset));
+            let resolve = || image.resolve_type(token, &header.method.context()).map(Some);
+            ClauseData { catch_class: load("mono_method_header_get_clauses", resolve) }
+        }
+        _ => ClauseData { catch_class: None },
+    };
+    let made = MonoExceptionClause {
+        flags: saki_reflect::method_body::clause_flags(found.kind) as u32,
+        try_offset: found.try_offset,
+        try_length: found.try_len,
+        handler_offset: found.handler_offset,
+        handler_length: found.handler_len,
+        data,
+    };
+    // SAFETY: null or the host's variable.
+    unsafe { put(clause, made) };
+    1
 }

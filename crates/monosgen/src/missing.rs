@@ -16,69 +16,29 @@ macro_rules! missing {
 
 // appdomain.h
 missing! {
-    mono_check_corlib_version mono_context_get mono_context_get_domain_id mono_context_get_id mono_context_init
-    mono_context_set mono_domain_create mono_domain_create_appdomain mono_domain_finalize mono_domain_foreach
-    mono_domain_free mono_domain_from_appdomain mono_domain_get_by_id mono_domain_get_friendly_name mono_domain_get_id
-    mono_domain_has_type_resolve mono_domain_is_unloading mono_domain_owns_vtable_slot mono_domain_set
-    mono_domain_set_config mono_domain_set_internal mono_domain_try_type_resolve mono_domain_try_unload
-    mono_domain_unload mono_get_array_class mono_get_boolean_class mono_get_byte_class mono_get_char_class
-    mono_get_corlib mono_get_double_class mono_get_enum_class mono_get_exception_class mono_get_int16_class
-    mono_get_int32_class mono_get_int64_class mono_get_intptr_class mono_get_sbyte_class mono_get_single_class
-    mono_get_thread_class mono_get_uint16_class mono_get_uint32_class mono_get_uint64_class mono_get_uintptr_class
-    mono_init mono_init_from_assembly mono_init_version mono_install_runtime_cleanup mono_jit_info_get_code_size
-    mono_jit_info_get_code_start mono_jit_info_get_method mono_jit_info_table_find mono_runtime_cleanup
-    mono_runtime_init mono_runtime_is_shutting_down mono_runtime_quit mono_runtime_set_shutting_down
-    mono_security_enable_core_clr mono_security_set_core_clr_platform_callback
+    mono_context_get mono_context_get_domain_id mono_context_get_id mono_context_init mono_context_set
+    mono_install_runtime_cleanup mono_jit_info_get_code_size mono_jit_info_get_code_start mono_jit_info_get_method
+    mono_jit_info_table_find mono_runtime_set_shutting_down mono_security_enable_core_clr
+    mono_security_set_core_clr_platform_callback
 }
 
 // assembly.h
 missing! {
-    mono_assemblies_cleanup mono_assemblies_init mono_assembly_close mono_assembly_fill_assembly_name
-    mono_assembly_foreach mono_assembly_get_assemblyref mono_assembly_get_main mono_assembly_get_name
-    mono_assembly_getrootdir mono_assembly_invoke_load_hook mono_assembly_invoke_search_hook mono_assembly_load
-    mono_assembly_load_from mono_assembly_load_from_full mono_assembly_load_full mono_assembly_load_module
-    mono_assembly_load_reference mono_assembly_load_references mono_assembly_load_with_partial_name
-    mono_assembly_loaded mono_assembly_loaded_full mono_assembly_name_free mono_assembly_name_get_culture
-    mono_assembly_name_get_name mono_assembly_name_get_pubkeytoken mono_assembly_name_get_version
-    mono_assembly_name_new mono_assembly_names_equal mono_assembly_open mono_assembly_open_full mono_assembly_set_main
-    mono_assembly_setrootdir mono_install_assembly_load_hook mono_install_assembly_postload_refonly_search_hook
-    mono_install_assembly_postload_search_hook mono_install_assembly_preload_hook
-    mono_install_assembly_refonly_preload_hook mono_install_assembly_refonly_search_hook
-    mono_install_assembly_search_hook mono_native_getrootdir mono_register_bundled_assemblies
+    mono_assembly_invoke_load_hook mono_assembly_invoke_search_hook mono_install_assembly_load_hook
+    mono_install_assembly_postload_refonly_search_hook mono_install_assembly_postload_search_hook
+    mono_install_assembly_preload_hook mono_install_assembly_refonly_preload_hook
+    mono_install_assembly_refonly_search_hook mono_install_assembly_search_hook mono_register_bundled_assemblies
     mono_register_config_for_assembly mono_register_machine_config mono_register_symfile_for_assembly
-    mono_set_assemblies_path mono_set_dirs mono_set_rootdir mono_stringify_assembly_name
 }
 
 // class.h
 missing! {
-    mono_array_class_get mono_array_element_size mono_bounded_array_class_get mono_class_array_element_size
-    mono_class_data_size mono_class_enum_basetype mono_class_from_generic_parameter mono_class_from_mono_type
-    mono_class_from_name_case mono_class_from_typeref mono_class_from_typeref_checked mono_class_get
-    mono_class_get_byref_type mono_class_get_element_class mono_class_get_event_token mono_class_get_events
-    mono_class_get_field mono_class_get_field_from_name mono_class_get_field_token mono_class_get_fields
-    mono_class_get_flags mono_class_get_full mono_class_get_image mono_class_get_interfaces
-    mono_class_get_method_from_name_flags mono_class_get_methods mono_class_get_namespace mono_class_get_nested_types
-    mono_class_get_nesting_type mono_class_get_nullable_param mono_class_get_parent mono_class_get_properties
-    mono_class_get_property_from_name mono_class_get_property_token mono_class_get_rank mono_class_get_type
-    mono_class_get_type_token mono_class_implements_interface mono_class_inflate_generic_method
-    mono_class_inflate_generic_type mono_class_init mono_class_instance_size mono_class_is_assignable_from
-    mono_class_is_delegate mono_class_is_enum mono_class_is_nullable mono_class_is_subclass_of mono_class_is_valuetype
-    mono_class_min_align mono_class_name_from_token mono_class_num_events mono_class_num_fields mono_class_num_methods
-    mono_class_num_properties mono_class_value_size mono_class_vtable mono_event_get_add_method mono_event_get_flags
-    mono_event_get_name mono_event_get_parent mono_event_get_raise_method mono_event_get_remove_method
-    mono_field_from_token mono_field_get_data mono_field_get_flags mono_field_get_name mono_field_get_offset
-    mono_field_get_parent mono_field_get_type mono_get_inflated_method mono_ldtoken mono_method_can_access_field
-    mono_method_can_access_method mono_property_get_flags mono_property_get_get_method mono_property_get_name
-    mono_property_get_parent mono_property_get_set_method mono_ptr_class_get mono_type_get_name
-    mono_type_get_underlying_type
+    mono_class_from_generic_parameter
 }
 
 // debug-helpers.h
 missing! {
-    mono_context_get_desc mono_disasm_code mono_disasm_code_one mono_field_full_name mono_method_desc_free
-    mono_method_desc_from_method mono_method_desc_full_match mono_method_desc_is_full mono_method_desc_match
-    mono_method_desc_new mono_method_desc_search_in_class mono_method_desc_search_in_image mono_method_full_name
-    mono_method_get_reflection_name mono_signature_get_desc mono_type_full_name
+    mono_context_get_desc mono_disasm_code mono_disasm_code_one
 }
 
 // debug-mono-symfile.h
@@ -88,41 +48,15 @@ missing! {
     mono_debug_symfile_lookup_location mono_debug_symfile_lookup_method
 }
 
-// environment.h
-missing! {
-    mono_environment_exitcode_get mono_environment_exitcode_set
-}
-
 // exception.h
 missing! {
-    mono_exception_from_name mono_exception_from_name_domain mono_exception_from_name_msg
-    mono_exception_from_name_two_strings mono_exception_from_token mono_exception_from_token_two_strings
-    mono_get_exception_appdomain_unloaded mono_get_exception_argument mono_get_exception_argument_null
-    mono_get_exception_argument_out_of_range mono_get_exception_arithmetic mono_get_exception_array_type_mismatch
-    mono_get_exception_bad_image_format mono_get_exception_bad_image_format2
-    mono_get_exception_cannot_unload_appdomain mono_get_exception_divide_by_zero mono_get_exception_execution_engine
-    mono_get_exception_field_access mono_get_exception_file_not_found mono_get_exception_file_not_found2
-    mono_get_exception_index_out_of_range mono_get_exception_invalid_cast mono_get_exception_invalid_operation
-    mono_get_exception_io mono_get_exception_method_access mono_get_exception_missing_field
-    mono_get_exception_missing_method mono_get_exception_not_implemented mono_get_exception_not_supported
-    mono_get_exception_null_reference mono_get_exception_out_of_memory mono_get_exception_overflow
-    mono_get_exception_reflection_type_load mono_get_exception_runtime_wrapped mono_get_exception_security
-    mono_get_exception_serialization mono_get_exception_stack_overflow mono_get_exception_synchronization_lock
-    mono_get_exception_thread_abort mono_get_exception_thread_interrupted mono_get_exception_thread_state
-    mono_get_exception_type_initialization mono_get_exception_type_load mono_install_unhandled_exception_hook
+    mono_install_unhandled_exception_hook
 }
 
 // image.h
 missing! {
-    mono_image_add_to_name_cache mono_image_addref mono_image_close mono_image_ensure_section
-    mono_image_ensure_section_idx mono_image_fixup_vtable mono_image_get_assembly mono_image_get_entry_point
-    mono_image_get_filename mono_image_get_guid mono_image_get_name mono_image_get_public_key mono_image_get_resource
-    mono_image_get_strong_name mono_image_get_table_info mono_image_get_table_rows mono_image_has_authenticode_entry
-    mono_image_init mono_image_is_dynamic mono_image_load_file_for_image mono_image_load_module mono_image_loaded
-    mono_image_loaded_by_guid mono_image_loaded_by_guid_full mono_image_loaded_full mono_image_lookup_resource
-    mono_image_open mono_image_open_from_data mono_image_open_from_data_full mono_image_open_from_data_with_name
-    mono_image_open_full mono_image_rva_map mono_image_strerror mono_image_strong_name_position mono_images_cleanup
-    mono_images_init mono_pe_file_open mono_table_info_get_rows
+    mono_image_add_to_name_cache mono_image_fixup_vtable mono_image_has_authenticode_entry mono_image_load_module
+    mono_image_lookup_resource mono_pe_file_open
 }
 
 // jit.h
@@ -132,48 +66,19 @@ missing! {
 
 // loader.h
 missing! {
-    mono_dllmap_insert mono_free_method mono_get_method mono_get_method_constrained mono_get_method_full
-    mono_lookup_icall_symbol mono_lookup_pinvoke_call mono_method_get_class mono_method_get_flags
-    mono_method_get_header mono_method_get_header_checked mono_method_get_index mono_method_get_last_managed
-    mono_method_get_marshal_info mono_method_get_name mono_method_get_param_names mono_method_get_param_token
-    mono_method_get_signature mono_method_get_signature_full mono_method_get_token mono_method_has_marshal_info
-    mono_method_signature mono_stack_walk mono_stack_walk_async_safe mono_stack_walk_no_il
+    mono_get_method_constrained mono_method_get_marshal_info mono_stack_walk_async_safe
 }
 
 // metadata.h
 missing! {
-    mono_guid_to_string mono_guid_to_string_minimal mono_metadata_blob_heap mono_metadata_compute_size
-    mono_metadata_custom_attrs_from_index mono_metadata_declsec_from_index mono_metadata_decode_blob_size
-    mono_metadata_decode_row mono_metadata_decode_row_col mono_metadata_decode_signed_value
-    mono_metadata_decode_table_row mono_metadata_decode_table_row_col mono_metadata_decode_value
-    mono_metadata_encode_value mono_metadata_events_from_typedef mono_metadata_field_info mono_metadata_free_array
-    mono_metadata_free_marshal_spec mono_metadata_free_method_signature mono_metadata_free_mh mono_metadata_free_type
-    mono_metadata_generic_class_is_valuetype mono_metadata_get_constant_index mono_metadata_get_marshal_info
-    mono_metadata_guid_heap mono_metadata_implmap_from_method mono_metadata_init mono_metadata_interfaces_from_typedef
-    mono_metadata_locate mono_metadata_locate_token mono_metadata_methods_from_event
-    mono_metadata_methods_from_property mono_metadata_nested_in_typedef mono_metadata_nesting_typedef
-    mono_metadata_packing_from_typedef mono_metadata_parse_array mono_metadata_parse_custom_mod
-    mono_metadata_parse_field_type mono_metadata_parse_marshal_spec mono_metadata_parse_method_signature
-    mono_metadata_parse_mh mono_metadata_parse_param mono_metadata_parse_signature mono_metadata_parse_type
-    mono_metadata_parse_typedef_or_ref mono_metadata_properties_from_typedef mono_metadata_signature_alloc
-    mono_metadata_signature_dup mono_metadata_signature_equal mono_metadata_string_heap mono_metadata_token_from_dor
-    mono_metadata_translate_token_index mono_metadata_type_equal mono_metadata_type_hash
-    mono_metadata_typedef_from_field mono_metadata_typedef_from_method mono_metadata_user_string
-    mono_method_header_get_clauses mono_method_header_get_code mono_method_header_get_locals
-    mono_method_header_get_num_clauses mono_signature_explicit_this mono_signature_get_call_conv
-    mono_signature_get_param_count mono_signature_get_params mono_signature_get_return_type mono_signature_hash
-    mono_signature_is_instance mono_signature_param_is_out mono_signature_vararg_start mono_type_create_from_typespec
-    mono_type_generic_inst_is_valuetype mono_type_get_array_type mono_type_get_class mono_type_get_modifiers
-    mono_type_get_ptr_type mono_type_get_signature mono_type_get_type mono_type_is_byref
-    mono_type_is_generic_parameter mono_type_is_pointer mono_type_is_reference mono_type_is_struct mono_type_is_void
-    mono_type_size mono_type_stack_size mono_type_to_unmanaged
+    mono_metadata_compute_size mono_metadata_free_marshal_spec mono_metadata_generic_class_is_valuetype
+    mono_metadata_parse_array mono_metadata_parse_custom_mod mono_metadata_parse_marshal_spec mono_metadata_parse_mh
+    mono_metadata_signature_alloc mono_type_to_unmanaged
 }
 
 // mono-config.h
 missing! {
-    mono_config_cleanup mono_config_for_assembly mono_config_get_cpu mono_config_get_os mono_config_get_wordsize
-    mono_config_is_server_mode mono_config_parse mono_config_parse_memory mono_config_set_server_mode
-    mono_config_string_for_assembly_file mono_get_config_dir mono_get_machine_config mono_set_config_dir
+    mono_config_for_assembly mono_config_string_for_assembly_file mono_get_machine_config
 }
 
 // mono-counters.h
@@ -192,8 +97,8 @@ missing! {
     mono_debug_free_method_jit_info mono_debug_free_source_location mono_debug_get_handle
     mono_debug_il_offset_from_address mono_debug_init mono_debug_lookup_locals mono_debug_lookup_method
     mono_debug_lookup_method_addresses mono_debug_lookup_source_location mono_debug_open_image_from_memory
-    mono_debug_print_stack_frame mono_debug_remove_method mono_debugger_insert_breakpoint
-    mono_debugger_method_has_breakpoint mono_is_debugger_attached mono_set_is_debugger_attached
+    mono_debug_print_stack_frame mono_debug_remove_method mono_debugger_insert_breakpoint mono_is_debugger_attached
+    mono_set_is_debugger_attached
 }
 
 // mono-dl-fallback.h
@@ -201,16 +106,8 @@ missing! {
     mono_dl_fallback_register mono_dl_fallback_unregister
 }
 
-// mono-error.h
-missing! {
-    mono_error_cleanup mono_error_get_error_code mono_error_get_message mono_error_init mono_error_init_flags
-    mono_error_ok
-}
-
 // mono-gc.h
 missing! {
-    mono_gc_collect mono_gc_collection_count mono_gc_finalize_notify mono_gc_get_generation mono_gc_get_heap_size
-    mono_gc_get_used_size mono_gc_invoke_finalizers mono_gc_max_generation mono_gc_pending_finalizers
     mono_gc_walk_heap
 }
 
@@ -227,26 +124,8 @@ missing! {
 
 // object.h
 missing! {
-    mono_array_addr_with_size mono_array_clone mono_array_length mono_array_new mono_array_new_full
-    mono_array_new_specific mono_compile_method mono_field_get_value mono_field_get_value_object mono_field_set_value
-    mono_field_static_get_value mono_field_static_set_value mono_gc_reference_queue_add mono_gc_reference_queue_free
-    mono_gc_reference_queue_new mono_gc_wbarrier_arrayref_copy mono_gc_wbarrier_generic_nostore
-    mono_gc_wbarrier_generic_store mono_gc_wbarrier_generic_store_atomic mono_gc_wbarrier_object_copy
-    mono_gc_wbarrier_set_arrayref mono_gc_wbarrier_set_field mono_gc_wbarrier_value_copy mono_gchandle_free
-    mono_gchandle_get_target mono_gchandle_new mono_gchandle_new_weakref mono_get_delegate_begin_invoke
-    mono_get_delegate_end_invoke mono_get_delegate_invoke mono_ldstr mono_load_remote_field mono_load_remote_field_new
-    mono_monitor_enter mono_monitor_enter_v4 mono_monitor_exit mono_monitor_try_enter mono_object_castclass_mbyref
-    mono_object_clone mono_object_get_domain mono_object_get_size mono_object_get_virtual_method
-    mono_object_get_vtable mono_object_hash mono_object_isinst mono_object_isinst_mbyref
-    mono_object_new_alloc_specific mono_object_new_fast mono_object_new_from_token mono_object_new_specific
-    mono_object_to_string mono_print_unhandled_exception mono_property_get_value mono_property_set_value
-    mono_runtime_class_init mono_runtime_delegate_invoke mono_runtime_exec_main mono_runtime_exec_managed_code
-    mono_runtime_get_main_args mono_runtime_invoke_array mono_runtime_run_main mono_runtime_set_main_args
-    mono_store_remote_field mono_store_remote_field_new mono_string_empty mono_string_empty_wrapper mono_string_equal
-    mono_string_from_utf16 mono_string_from_utf32 mono_string_hash mono_string_intern mono_string_is_interned
-    mono_string_new_len mono_string_new_size mono_string_new_utf16 mono_string_new_utf32 mono_string_new_wrapper
-    mono_string_to_utf16 mono_string_to_utf32 mono_string_to_utf8_checked mono_unhandled_exception mono_value_box
-    mono_value_copy mono_value_copy_array mono_vtable_class mono_vtable_domain
+    mono_compile_method mono_gc_reference_queue_add mono_gc_reference_queue_free mono_gc_reference_queue_new
+    mono_load_remote_field mono_load_remote_field_new mono_store_remote_field mono_store_remote_field_new
 }
 
 // profiler.h
@@ -316,11 +195,9 @@ missing! {
 
 // threads.h
 missing! {
-    mono_thread_attach mono_thread_cleanup mono_thread_create mono_thread_current mono_thread_detach
-    mono_thread_detach_if_exiting mono_thread_exit mono_thread_get_main mono_thread_get_managed_id
-    mono_thread_get_name_utf8 mono_thread_init mono_thread_is_foreign mono_thread_manage mono_thread_new_init
-    mono_thread_set_main mono_thread_set_manage_callback mono_thread_stop mono_threads_attach_tools_thread
-    mono_threads_get_default_stacksize mono_threads_request_thread_dump mono_threads_set_default_stacksize
+    mono_thread_cleanup mono_thread_exit mono_thread_init mono_thread_is_foreign mono_thread_new_init
+    mono_thread_set_manage_callback mono_thread_stop mono_threads_attach_tools_thread
+    mono_threads_get_default_stacksize mono_threads_set_default_stacksize
 }
 
 // verify.h

@@ -21,6 +21,7 @@ pub mod first_chance;
 pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
+pub mod host_threads;
 pub mod interruption;
 pub(crate) mod leaked_threads;
 mod machine;
@@ -51,6 +52,6 @@ pub mod walk_check;
 
 pub use machine::{
     StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, execute, exit_code,
-    set_exit_code,
+    set_command_line, set_exit_code,
 };
 pub use options::{ConfigurationFiles, ToolsRequest, VmOptions, options};

@@ -546,6 +546,12 @@ ranks! {
     HostCalls in "runtime/src/exec/host_calls.rs", anywhere;
     /// The channels by which a host in Rust ends the machine.
     HostEnds in "saki/src/vm.rs", anywhere;
+    /// Maps of native libraries of an embedding host.
+    HostMaps in "interop/src/host_maps.rs", anywhere;
+    /// What an embedding host has set.
+    HostSettings in "monosgen/src/config.rs", anywhere;
+    /// Records that are made for an embedding host.
+    HostRecords in "monosgen/src/host_records.rs", anywhere;
     /// Texts that an embedding host was given.
     HostTexts in "monosgen/src/text.rs", anywhere;
     /// The newest values of a program's instruments.

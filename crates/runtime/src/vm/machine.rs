@@ -408,6 +408,11 @@ pub fn domain_object<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
     universe().runtime::<Domain>()?.object(t)
 }
 
+/// Sets the command line, program first, of a host that runs methods itself. It stays if it was set before.
+pub fn set_command_line(arguments: Vec<String>) {
+    let _ = COMMAND_LINE.set(arguments);
+}
+
 /// Program path and arguments, as `Environment.GetCommandLineArgs` gives them.
 pub fn command_line() -> &'static [String] {
     COMMAND_LINE.get().map_or(&[], |args| args.as_slice())

@@ -1,0 +1,21 @@
+//! Hosts in C, compiled with Debian's headers of Mono, and what they print under Mono 6.8. Skipped without `cc`, `mcs`
+//! or the headers.
+
+mod common;
+
+/// Compares what a host prints with what it prints under Mono (`tests/NAME.txt`).
+macro_rules! as_under_mono {
+    ($test:ident, $host:literal) => {
+        #[test]
+        fn $test() {
+            if common::has_headers() {
+                common::prints($host, include_str!("api.cs"), include_str!(concat!($host, ".txt")));
+            }
+        }
+    };
+}
+
+as_under_mono!(classes_and_their_members_are_described_as_under_mono, "classes");
+as_under_mono!(objects_are_made_and_asked_as_under_mono, "objects");
+as_under_mono!(images_and_their_tables_are_read_as_under_mono, "images");
+as_under_mono!(domains_threads_and_the_collector_are_asked_as_under_mono, "machine");
