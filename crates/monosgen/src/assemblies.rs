@@ -607,3 +607,17 @@ fn module_of_file(image: &'static Image, row: u32) -> LoadResult<Option<&'static
 pub extern "C" fn mono_assembly_load_module(assembly: &'static Assembly, row: c_uint) -> Option<&'static Image> {
     mono_image_load_file_for_image(assembly.image, row as c_int)
 }
+
+/// The module of the ModuleRef row with this number; null if it has no metadata or cannot be loaded.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_image_load_module(image: &'static Image, row: c_int) -> Option<&'static Image> {
+    load("mono_image_load_module", || {
+        let name = image.meta.string(image.meta.module_ref(row as u32)?.name)?;
+        for file in 1..=image.meta.row_count(saki_metadata::TableId::File) {
+            if image.meta.string(image.meta.file(file)?.name)? == name {
+                return module_of_file(image, file);
+            }
+        }
+        Ok(None)
+    })
+}

@@ -16,6 +16,8 @@ struct Settings {
     config_folder: Option<PathBuf>,
     config_file: Option<PathBuf>,
     assembly_folders: Vec<PathBuf>,
+    message_level: Option<String>,
+    message_mask: Option<String>,
 }
 
 static SETTINGS: Mutex<rank::HostSettings, Option<Settings>> = Mutex::new(None);
@@ -37,6 +39,12 @@ pub(crate) fn apply(options: &mut VmOptions) {
         options.configuration.file = Some(file.clone());
     }
     options.mono_path.extend(settings.assembly_folders.iter().cloned());
+    if let Some(level) = &settings.message_level {
+        options.messages.level = Some(level.clone());
+    }
+    if let Some(mask) = &settings.message_mask {
+        options.messages.mask = Some(mask.clone());
+    }
 }
 
 /// Where `mono/4.5` is: `/usr/lib`.
@@ -47,6 +55,16 @@ pub(crate) fn library_folder() -> PathBuf {
     }
     let set = SETTINGS.lock().get_or_insert_default().library_folder.clone();
     set.unwrap_or_else(|| PathBuf::from(DEFAULT_LIBRARY_FOLDER))
+}
+
+/// Sets the least important level of messages that are shown.
+pub(crate) fn set_message_level(level: String) {
+    set(|settings| settings.message_level = Some(level));
+}
+
+/// Sets the subjects of messages that are shown.
+pub(crate) fn set_message_mask(mask: String) {
+    set(|settings| settings.message_mask = Some(mask));
 }
 
 fn set(change: impl FnOnce(&mut Settings)) {

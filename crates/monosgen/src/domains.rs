@@ -88,6 +88,12 @@ pub extern "C" fn mono_check_corlib_version() -> *const c_char {
     std::ptr::null()
 }
 
+/// The class libraries are checked at the start: null, no complaint.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_verify_corlib() -> *const c_char {
+    std::ptr::null()
+}
+
 /// Sets a field of an AppDomainSetup.
 fn set_setup(t: CurrentThread, setup: Obj, field: &str, value: &str) -> Managed<()> {
     let Some(field) = members::find_field(setup.ty(), field).to_managed(t)? else { return Ok(()) };

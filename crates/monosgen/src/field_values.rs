@@ -203,3 +203,27 @@ pub unsafe extern "C" fn mono_property_get_value(
     // SAFETY: the host's object and arguments, and its room for an exception.
     unsafe { call_catching(FUNCTION, exc, |t| invoke(t, getter, object, params)) }
 }
+
+/// The value of an instance field, boxed, also of an object that a proxy stands for.
+///
+/// # Safety
+/// `object` is an object that has the field.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_load_remote_field_new(object: ObjRef, _class: Ty, field: &'static Field) -> ObjRef {
+    const FUNCTION: &str = "mono_load_remote_field_new";
+    // SAFETY: the host's object.
+    let target = unsafe { some(FUNCTION, object) };
+    call_quietly(FUNCTION, |t| Ok(field_access::get_value(t, field, Some(target))?.word()))
+}
+
+/// Sets an instance field to what is in a box, also of an object that a proxy stands for.
+///
+/// # Safety
+/// `object` is an object that has the field; `value` is null or an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_store_remote_field_new(object: ObjRef, _class: Ty, field: &'static Field, value: ObjRef) {
+    const FUNCTION: &str = "mono_store_remote_field_new";
+    // SAFETY: the host's object, and null or its value.
+    let (target, value) = unsafe { (some(FUNCTION, object), held(value)) };
+    call_quietly(FUNCTION, |t| field_access::set_value(t, field, Some(target), value));
+}

@@ -2,6 +2,7 @@
 //! that it is about, so that the host gets one address.
 
 use crate::assembly_names::MonoAssemblyName;
+use crate::jit_info::MonoJitInfo;
 use crate::tables::MonoTableInfo;
 use crate::types::MonoArrayType;
 use saki_base::locks::{Mutex, rank};
@@ -17,6 +18,8 @@ struct Records {
     array_types: HashMap<usize, usize>,
     /// By the address of the image and the table's number.
     tables: HashMap<(usize, u8), usize>,
+    /// By the address of the code and that of the method.
+    bodies: HashMap<(usize, usize), usize>,
     /// Names by the address of the assembly.
     names: HashMap<usize, usize>,
 }
@@ -56,4 +59,11 @@ pub(crate) fn name_of(assembly: &'static Assembly) -> *mut MonoAssemblyName {
     let address = records.get_or_insert_default().names.entry(std::ptr::from_ref(assembly).addr());
     let make = || Box::into_raw(Box::new(MonoAssemblyName::of(assembly))).expose_provenance();
     std::ptr::with_exposed_provenance_mut(*address.or_insert_with(make))
+}
+
+/// The record of compiled code.
+pub(crate) fn jit_info(info: MonoJitInfo) -> *const MonoJitInfo {
+    let mut records = RECORDS.lock();
+    let address = records.get_or_insert_default().bodies.entry(info.key());
+    std::ptr::with_exposed_provenance(*address.or_insert_with(|| Box::into_raw(Box::new(info)).expose_provenance()))
 }

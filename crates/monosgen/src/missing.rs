@@ -17,8 +17,7 @@ macro_rules! missing {
 // appdomain.h
 missing! {
     mono_context_get mono_context_get_domain_id mono_context_get_id mono_context_init mono_context_set
-    mono_install_runtime_cleanup mono_jit_info_get_code_size mono_jit_info_get_code_start mono_jit_info_get_method
-    mono_jit_info_table_find mono_runtime_set_shutting_down mono_security_enable_core_clr
+    mono_install_runtime_cleanup mono_runtime_set_shutting_down mono_security_enable_core_clr
     mono_security_set_core_clr_platform_callback
 }
 
@@ -43,9 +42,9 @@ missing! {
 
 // debug-mono-symfile.h
 missing! {
-    mono_debug_close_mono_symbol_file mono_debug_method_lookup_location mono_debug_open_mono_symbols
-    mono_debug_symfile_free_location mono_debug_symfile_is_loaded mono_debug_symfile_lookup_locals
-    mono_debug_symfile_lookup_location mono_debug_symfile_lookup_method
+    mono_debug_close_mono_symbol_file mono_debug_open_mono_symbols mono_debug_symfile_free_location
+    mono_debug_symfile_is_loaded mono_debug_symfile_lookup_locals mono_debug_symfile_lookup_location
+    mono_debug_symfile_lookup_method
 }
 
 // exception.h
@@ -55,8 +54,8 @@ missing! {
 
 // image.h
 missing! {
-    mono_image_add_to_name_cache mono_image_fixup_vtable mono_image_has_authenticode_entry mono_image_load_module
-    mono_image_lookup_resource mono_pe_file_open
+    mono_image_add_to_name_cache mono_image_fixup_vtable mono_image_has_authenticode_entry mono_image_lookup_resource
+    mono_pe_file_open
 }
 
 // jit.h
@@ -92,12 +91,9 @@ missing! {
 
 // mono-debug.h
 missing! {
-    mono_debug_add_delegate_trampoline mono_debug_add_method mono_debug_cleanup mono_debug_close_image
-    mono_debug_domain_create mono_debug_domain_unload mono_debug_enabled mono_debug_find_method
-    mono_debug_free_method_jit_info mono_debug_free_source_location mono_debug_get_handle
-    mono_debug_il_offset_from_address mono_debug_init mono_debug_lookup_locals mono_debug_lookup_method
-    mono_debug_lookup_method_addresses mono_debug_lookup_source_location mono_debug_open_image_from_memory
-    mono_debug_print_stack_frame mono_debug_remove_method mono_debugger_insert_breakpoint mono_is_debugger_attached
+    mono_debug_add_delegate_trampoline mono_debug_add_method mono_debug_find_method mono_debug_free_method_jit_info
+    mono_debug_get_handle mono_debug_lookup_locals mono_debug_lookup_method_addresses
+    mono_debug_open_image_from_memory mono_debug_remove_method mono_debugger_insert_breakpoint
     mono_set_is_debugger_attached
 }
 
@@ -113,19 +109,13 @@ missing! {
 
 // mono-logger.h
 missing! {
-    mono_trace_set_level_string mono_trace_set_log_handler mono_trace_set_mask_string mono_trace_set_print_handler
-    mono_trace_set_printerr_handler
-}
-
-// mono-publib.h
-missing! {
-    mono_set_allocator_vtable
+    mono_trace_set_log_handler mono_trace_set_print_handler mono_trace_set_printerr_handler
 }
 
 // object.h
 missing! {
     mono_compile_method mono_gc_reference_queue_add mono_gc_reference_queue_free mono_gc_reference_queue_new
-    mono_load_remote_field mono_load_remote_field_new mono_store_remote_field mono_store_remote_field_new
+    mono_load_remote_field mono_store_remote_field
 }
 
 // profiler.h
@@ -172,20 +162,11 @@ missing! {
 
 // reflection.h
 missing! {
-    mono_assembly_get_object mono_custom_attrs_construct mono_custom_attrs_free mono_custom_attrs_from_assembly
-    mono_custom_attrs_from_class mono_custom_attrs_from_event mono_custom_attrs_from_field
-    mono_custom_attrs_from_index mono_custom_attrs_from_method mono_custom_attrs_from_param
-    mono_custom_attrs_from_property mono_custom_attrs_get_attr mono_custom_attrs_has_attr
     mono_declsec_flags_from_assembly mono_declsec_flags_from_class mono_declsec_flags_from_method
     mono_declsec_get_assembly_action mono_declsec_get_class_action mono_declsec_get_demands
     mono_declsec_get_inheritdemands_class mono_declsec_get_inheritdemands_method mono_declsec_get_linkdemands
-    mono_declsec_get_method_action mono_event_get_object mono_field_get_object mono_get_dbnull_object
-    mono_method_body_get_object mono_method_get_object mono_module_file_get_object mono_module_get_object
-    mono_param_get_objects mono_property_get_object mono_reflection_assembly_get_assembly
-    mono_reflection_free_type_info mono_reflection_get_custom_attrs mono_reflection_get_custom_attrs_blob
-    mono_reflection_get_custom_attrs_by_type mono_reflection_get_custom_attrs_data
-    mono_reflection_get_custom_attrs_info mono_reflection_get_token mono_reflection_get_type
-    mono_reflection_parse_type mono_reflection_type_from_name mono_reflection_type_get_type mono_type_get_object
+    mono_declsec_get_method_action mono_reflection_free_type_info mono_reflection_get_custom_attrs_blob
+    mono_reflection_get_type mono_reflection_parse_type
 }
 
 // sgen-bridge.h
@@ -196,11 +177,11 @@ missing! {
 // threads.h
 missing! {
     mono_thread_cleanup mono_thread_exit mono_thread_init mono_thread_is_foreign mono_thread_new_init
-    mono_thread_set_manage_callback mono_thread_stop mono_threads_attach_tools_thread
-    mono_threads_get_default_stacksize mono_threads_set_default_stacksize
+    mono_thread_set_manage_callback mono_thread_stop mono_threads_get_default_stacksize
+    mono_threads_set_default_stacksize
 }
 
 // verify.h
 missing! {
-    mono_free_verify_list mono_method_verify mono_verify_corlib
+    mono_free_verify_list mono_method_verify
 }

@@ -320,6 +320,12 @@ pub unsafe extern "C" fn mono_string_hash(object: ObjRef) -> u32 {
     })
 }
 
+/// The library keeps its allocator: 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_allocator_vtable(_functions: *const c_void) -> c_int {
+    0
+}
+
 /// Frees what a function of this library gave to the host.
 ///
 /// # Safety

@@ -159,3 +159,9 @@ pub extern "C" fn mono_threads_request_thread_dump() {
     let dump = call("mono_threads_request_thread_dump", |_| saki_runtime::vm::thread_dump::all());
     saki_base::tell!("{dump}");
 }
+
+/// Makes the calling thread managed.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_threads_attach_tools_thread() {
+    call("mono_threads_attach_tools_thread", |_| ());
+}

@@ -82,7 +82,11 @@ fn parameter_provider(t: CurrentThread, parameter: Obj) -> Managed<Option<Provid
     Ok(row.map(|(rid, _)| Provider { image: method.image(), parent: Token::new(TableId::Param, rid), context }))
 }
 
-fn provider_attributes(t: CurrentThread, provider: Option<Obj>) -> Managed<Vec<Attribute>> {
+/// The attributes of what a reflection object stands for.
+///
+/// # Errors
+/// NotSupportedException for other objects; load errors of the attributes' classes.
+pub fn provider_attributes(t: CurrentThread, provider: Option<Obj>) -> Managed<Vec<Attribute>> {
     if let Some(provider) = provider
         && let Some(attributes) = builder_attributes(t, provider)?
     {
@@ -155,7 +159,10 @@ fn named_value<'t>(
 }
 
 /// Makes the attribute object: constructor, then named fields and properties in the blob's order.
-fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<Obj<'t>>> {
+///
+/// # Errors
+/// CustomAttributeFormatException; load errors; what the constructor and the properties throw.
+pub fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<Obj<'t>>> {
     let constructor = attribute.constructor;
     let params: Vec<Ty> = constructor.sig().to_managed(t)?.params.clone();
     let decoded = decode(t, attribute.image, constructor, attribute.blob)?;

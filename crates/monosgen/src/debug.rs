@@ -1,0 +1,148 @@
+//! `mono/metadata/mono-debug.h`: lines of source code. Symbols are read when they are asked for.
+
+use crate::call::{call, load};
+use crate::text::given;
+use crate::type_names;
+use saki_runtime::object::entries;
+use saki_runtime::vm::source_lines;
+use saki_types::Method;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+/// `MonoDebugSourceLocation`, of the C heap, with a text of the C heap.
+#[repr(C)]
+pub struct MonoDebugSourceLocation {
+    file: *mut c_char,
+    row: u32,
+    column: u32,
+    il_offset: u32,
+}
+
+/// Symbols are always used: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_init(_format: c_int) {}
+
+/// Symbols are always used: 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_enabled() -> c_int {
+    1
+}
+
+/// There is nothing to clean up: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_cleanup() {}
+
+/// Symbols live as long as their image: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_close_image(_image: *const c_void) {}
+
+/// Domains need no preparation: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_domain_create(_domain: *const c_void) {}
+
+/// Symbols live as long as their image: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_domain_unload(_domain: *const c_void) {}
+
+/// What stands for the method's symbols: the method itself; null if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_lookup_method(method: &'static Method) -> Option<&'static Method> {
+    call("mono_debug_lookup_method", |_| source_lines::source_position(method, 0).map(|_| method))
+}
+
+/// The place in CIL of an address in the method's code; None if the method is not compiled.
+fn il_offset(method: &'static Method, native_offset: u32) -> Option<u32> {
+    // The body stays until the walk ends.
+    let _walk = saki_code::walks().enter();
+    let start = entries::compiled_code(method)?;
+    saki_code::lookup(start)?.il_offset(native_offset)
+}
+
+/// The line of an instruction of CIL; null without symbols.
+fn location(method: &'static Method, il_offset: u32) -> *mut MonoDebugSourceLocation {
+    let Some(position) = source_lines::source_position(method, il_offset) else { return ptr::null_mut() };
+    // SAFETY: no preconditions.
+    let room = unsafe { libc::calloc(1, size_of::<MonoDebugSourceLocation>()) }.cast::<MonoDebugSourceLocation>();
+    if !room.is_null() {
+        let file = given(position.file.as_bytes());
+        // SAFETY: room for it.
+        unsafe { room.write(MonoDebugSourceLocation { file, row: position.line, column: position.column, il_offset }) };
+    }
+    room
+}
+
+/// The line of an instruction of CIL, for [`mono_debug_free_source_location`]; null without symbols.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_method_lookup_location(
+    method: Option<&'static Method>,
+    il_offset: c_int,
+) -> *mut MonoDebugSourceLocation {
+    let Some(method) = method else { return ptr::null_mut() };
+    call("mono_debug_method_lookup_location", |_| location(method, il_offset as u32))
+}
+
+/// The line of an address in the method's code, counted from its start, for [`mono_debug_free_source_location`]; null
+/// without symbols, and if the method is not compiled.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_lookup_source_location(
+    method: &'static Method,
+    native_offset: u32,
+    _domain: *const c_void,
+) -> *mut MonoDebugSourceLocation {
+    call("mono_debug_lookup_source_location", |_| {
+        il_offset(method, native_offset).map_or(ptr::null_mut(), |offset| location(method, offset))
+    })
+}
+
+/// The place in CIL of an address in the method's code, counted from its start; -1 if that is not known.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_il_offset_from_address(
+    method: &'static Method,
+    _domain: *const c_void,
+    native_offset: u32,
+) -> i32 {
+    call("mono_debug_il_offset_from_address", |_| il_offset(method, native_offset).map_or(-1, |offset| offset as i32))
+}
+
+/// Frees a line.
+///
+/// # Safety
+/// `location` is null or one that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_debug_free_source_location(location: *mut MonoDebugSourceLocation) {
+    if !location.is_null() {
+        // SAFETY: `location` made its text by the C heap.
+        unsafe { libc::free((*location).file.cast()) };
+        // SAFETY: `location` made it by the C heap.
+        unsafe { libc::free(location.cast()) };
+    }
+}
+
+/// "at Namespace.Class.Method (int) [0x00012] in /some/file.cs:7", or without the line, for `mono_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_print_stack_frame(
+    method: &'static Method,
+    native_offset: u32,
+    _domain: *const c_void,
+) -> *mut c_char {
+    load("mono_debug_print_stack_frame", || {
+        let name = type_names::method_name(method, true).replace(':', ".");
+        let Some(offset) = il_offset(method, native_offset) else {
+            return Ok(given(format!("at {name} <0x{native_offset:05x}>").as_bytes()));
+        };
+        let line = match source_lines::source_position(method, offset) {
+            Some(position) => format!("{}:{}", position.file, position.line),
+            None => {
+                let guid = crate::tables::guid_text(&method.image().meta.mvid()).replace('-', "").to_lowercase();
+                format!("<{guid}>:0")
+            }
+        };
+        Ok(given(format!("at {name} [0x{offset:05x}] in {line}").as_bytes()))
+    })
+}
+
+/// Mono's debugger is never there: 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_is_debugger_attached() -> c_int {
+    0
+}
