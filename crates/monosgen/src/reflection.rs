@@ -146,7 +146,7 @@ pub unsafe extern "C" fn mono_reflection_type_from_name(
     image: Option<&'static Image>,
 ) -> Option<Ty> {
     // SAFETY: the host's text, which ends in NUL.
-    let Some(name) = parse_type_name(&unsafe { text(name) }) else { return None };
+    let name = parse_type_name(&unsafe { text(name) })?;
     call_quietly("mono_reflection_type_from_name", |t| {
         let scope = Scope {
             image: image.unwrap_or_else(|| universe().corlib()),
