@@ -120,6 +120,7 @@ pub unsafe extern "C" fn mono_runtime_exec_main(method: &'static Method, args: O
 
 fn run_main(t: CurrentThread, method: &'static Method, args: Option<Obj>) -> Managed<c_int> {
     let sig = method.sig().to_managed(t)?;
+    saki_runtime::vm::make_program(t, method.image().assembly())?;
     let mut params = [args.word().0.cast::<u8>()];
     // SAFETY: a static method, whose only parameter, if it has one, is an object.
     let result = unsafe { invoke(t, method, std::ptr::null_mut(), params.as_mut_ptr()) }?;

@@ -52,6 +52,6 @@ pub mod walk_check;
 
 pub use machine::{
     StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, execute, exit_code,
-    set_command_line, set_exit_code,
+    make_program, set_command_line, set_exit_code,
 };
 pub use options::{ConfigurationFiles, ToolsRequest, VmOptions, options};

@@ -488,9 +488,29 @@ fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
 /// Runs `Main` of an assembly that a host has loaded, which becomes the program's; the exit code so far. The machine
 /// and other threads go on. An unhandled exception is reported, and ends the process.
 pub fn execute(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> i32 {
-    domains::current().set_entry_assembly(assembly);
     run_main(t, assembly, args);
     exit_code()
+}
+
+/// Makes a loaded assembly the program of the current domain: the entry assembly, with its folder and configuration.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn make_program(t: CurrentThread, assembly: &'static Assembly) -> Managed<()> {
+    static APPLICATION_BASE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "application_base");
+    static CONFIGURATION_FILE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "configuration_file");
+    domains::current().set_entry_assembly(assembly);
+    let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();
+    if !base.ends_with('/') {
+        base.push('/');
+    }
+    let base = Str::new(t, &base)?;
+    let config = Str::new(t, &format!("{}.config", assembly.path.display()))?;
+    if let Some(setup) = domains::current().setup(t) {
+        APPLICATION_BASE.set_ref(t, setup, base);
+        CONFIGURATION_FILE.set_ref(t, setup, config);
+    }
+    Ok(())
 }
 
 /// Runs `Main` with these arguments. Reports an unhandled exception.
@@ -512,18 +532,7 @@ fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) 
         }
         return net::run_main(t, net, assembly, args);
     }
-    static APPLICATION_BASE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "application_base");
-    static CONFIGURATION_FILE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "configuration_file");
-    let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();
-    if !base.ends_with('/') {
-        base.push('/');
-    }
-    let base = Str::new(t, &base)?;
-    let config = Str::new(t, &format!("{}.config", assembly.path.display()))?;
-    if let Some(setup) = domains::current().setup(t) {
-        APPLICATION_BASE.set_ref(t, setup, base);
-        CONFIGURATION_FILE.set_ref(t, setup, config);
-    }
+    make_program(t, assembly)?;
 
     let token = assembly.image.meta.entry_point_token();
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;
