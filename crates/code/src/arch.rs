@@ -11,10 +11,10 @@
 //! | `frames` | recognising prologues, epilogues and stack probes at a program counter |
 //!
 //! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the
-//! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`, which exist for
-//! aarch64), the settings of `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`),
-//! the walk of native frames (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing:
-//! nothing depends on them.
+//! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`), the settings of
+//! `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames
+//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as they are for aarch64: nothing
+//! depends on them.
 //!
 //! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but
 //! for `frame_liveness`.
@@ -40,9 +40,8 @@ pub(crate) use target::Target as Arch;
 /// Bytes of an entry stub, an unboxing stub and a veneer.
 pub(crate) const STUB_BYTES: usize = 16;
 
-/// Bytes of the body that goes back to the outer part of a stack, and of its last part, to which methods return.
+/// Bytes of the body that goes back to the outer part of a stack.
 pub(crate) const RETURN_BYTES: usize = 32;
-pub(crate) const RETURN_TAIL_BYTES: usize = 14;
 
 /// The instructions that this crate writes, runs and recognises. Addresses are those of the executable view.
 pub(crate) trait Architecture {
@@ -53,6 +52,10 @@ pub(crate) trait Architecture {
     /// Offset of the lazy tail in an entry stub: until there is code, the stub jumps to it, and it calls the compile
     /// trampoline.
     const LAZY_TAIL_OFFSET: usize;
+    /// Reserved for code where there is room: a power of two, within which calls and jumps reach every place.
+    const MAX_CODE_BYTES: usize;
+    /// Bytes of the last part of the body that goes back to the outer part of a stack, to which methods return.
+    const RETURN_TAIL_BYTES: usize;
 
     /// Whether the rest of this interface works. It is asked before anything else of it is used.
     ///
@@ -62,20 +65,20 @@ pub(crate) trait Architecture {
 
     // Stubs. Each is written once and then only read and executed.
 
-    /// The stub at `stub`: a jump to the address in the word at `cell`, then the lazy tail, which calls `hop`, the
+    /// The stub at `stub`: a jump to the address in the word at `cell`, then the lazy tail, which leads to `hop`, the
     /// compile trampoline's veneer.
     fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES];
     /// The stub at `stub` that adds the header's size to the first argument and jumps to the address in the word at
     /// `cell`.
     fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES];
-    /// A jump to `target`, however far, that changes no register.
+    /// A jump to `target`, however far, that changes no register in which something is passed.
     fn encode_veneer(target: usize) -> [u8; STUB_BYTES];
     /// Where the lazy tails of entry stubs go: compiles the method and jumps to its code.
     fn compile_trampoline() -> usize;
     /// The stub that compiled code names by `id`.
     fn stub_address(id: StubId) -> usize;
     /// Where the signal handler sends a thread that faulted in compiled code, with the kind of fault as first argument
-    /// and the faulting PC + 1 on top of the stack.
+    /// and the faulting PC + 1 as its return address.
     fn fault_throw_address() -> usize;
 
     // Patching.
@@ -91,9 +94,9 @@ pub(crate) trait Architecture {
         reloc: &Reloc<usize>,
         far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError>;
-    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which
-    /// lies in the region.
-    fn call_field(field: usize, target: usize) -> [u8; FIELD_BYTES];
+    /// The four bytes `old`, at the address `field`, of a call or jump that was placed by `relocate`, changed to lead to
+    /// `target`, which lies in the region.
+    fn call_field(field: usize, old: [u8; FIELD_BYTES], target: usize) -> [u8; FIELD_BYTES];
     /// The target of the call with these bytes at the address `field`.
     fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize;
 
@@ -144,7 +147,8 @@ pub(crate) trait Architecture {
 /// To which frame the frame pointer points at an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameState {
-    /// The caller's frame: this body has pushed nothing yet (x86-64: the return address is at SP).
+    /// The caller's frame: this body has pushed nothing yet, or nothing is left of what it pushed. x86-64: the return
+    /// address is at SP; aarch64: it is in x30.
     NotPushed,
     /// The caller's frame: the frame pointer is saved at SP, and the return address is behind it.
     Pushed,
@@ -200,7 +204,7 @@ pub fn stub_address(id: StubId) -> usize {
 }
 
 /// Where the signal handler sends a thread that faulted in compiled code: the kind of fault is the first argument, the
-/// faulting PC + 1 is on top of the stack.
+/// faulting PC + 1 the return address (`saki_os::FaultContext::set_return_address`).
 pub fn fault_throw_address() -> usize {
     Arch::fault_throw_address()
 }

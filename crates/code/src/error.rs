@@ -27,7 +27,7 @@ impl fmt::Display for CodeError {
             CodeError::Map { call, errno } => {
                 write!(f, "cannot map the {call}: {}", std::io::Error::from_raw_os_error(*errno))
             }
-            CodeError::Unsupported { architecture } => write!(f, "Saki does not run on {architecture} yet"),
+            CodeError::Unsupported { architecture } => write!(f, "Saki does not run on {architecture}"),
             CodeError::RegionFull { region_bytes } => write!(f, "code region of {region_bytes} bytes is full"),
             CodeError::BadRelocation { offset, reason } => write!(f, "relocation at +{offset:#x}: {reason}"),
         }

@@ -5,7 +5,7 @@
 //! two, as in one part. Only a frame of which nothing knows the address moves: that of a method at its entry, before it
 //! has done anything. Left out: when stacks grow, and where parts come from (`thread`, `sched`).
 
-use crate::arch::{Arch, Architecture, RETURN_BYTES, RETURN_TAIL_BYTES};
+use crate::arch::{Arch, Architecture, RETURN_BYTES};
 use crate::info::{CodeKind, NewBody};
 use saki_abi::ThreadAbi;
 use std::ops::Range;
@@ -17,7 +17,7 @@ fn landing() -> Option<usize> {
     *LANDING.get_or_init(|| {
         let body = Arch::encode_return_to_outer().to_vec();
         let info = NewBody::new(CodeKind::HelperThunk, std::ptr::null(), "return to the outer part of the stack");
-        crate::heap::place(body, 32, &[], info).ok().map(|info| info.start + RETURN_BYTES - RETURN_TAIL_BYTES)
+        crate::heap::place(body, 32, &[], info).ok().map(|info| info.start + RETURN_BYTES - Arch::RETURN_TAIL_BYTES)
     })
 }
 

@@ -7,6 +7,8 @@
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
+//! On aarch64 the same holds with the registers that `docs/design/aarch64.md` names.
+//!
 //! **Managed calls** use `CallConv::Tail`: integer arguments rdi rsi rdx rcx r8 r9, floats and vectors xmm0–7, then the
 //! stack (callee pops); results rax / xmm0. rbx r12 r13 r14 are preserved on normal return only. r15 is `*ThreadAbi`,
 //! always. Every frame keeps the rbp chain (`[rbp]` = caller's rbp, `[rbp+8]` = return address). rax, r10 and r11 are
@@ -89,10 +91,6 @@ mod heap;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(dead_code, reason = "what only stubs use, and there are none yet for this architecture")
-)]
 mod imt;
 #[cfg(not(loom))]
 mod info;
@@ -107,10 +105,6 @@ mod start_map;
 #[cfg(not(loom))]
 mod stub_slots;
 #[cfg(not(loom))]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(dead_code, reason = "what only stubs use, and there are none yet for this architecture")
-)]
 mod trampolines;
 
 #[cfg(not(loom))]

@@ -108,6 +108,40 @@ impl FaultContext {
         arch::set_fp(self.machine_mut(), value);
     }
 
+    /// Makes the thread go on as if it had just called the code at its program counter: with this return address. The
+    /// words below its stack pointer must be free for use: nothing goes on in its frame.
+    ///
+    /// # Safety
+    /// The stack pointer is that of a stack in use, with nothing below it.
+    pub unsafe fn set_return_address(&mut self, value: usize) {
+        // SAFETY: the contract is the same.
+        unsafe { arch::set_return_address(self.machine_mut(), value) };
+    }
+
+    /// The return address of a function of which no instruction was executed yet, or which has undone its frame.
+    ///
+    /// # Safety
+    /// The thread is at such an instruction, or the stack pointer is that of a stack in use, which has a word there.
+    pub unsafe fn return_address(&self) -> usize {
+        // SAFETY: the contract is the same.
+        unsafe { arch::return_address(self.machine()) }
+    }
+
+    /// Undoes the frame of a function whose frame pointer is set: the registers are as at its first instruction, but
+    /// for the program counter and what callees preserve beside the frame pointer.
+    ///
+    /// # Safety
+    /// The frame pointer is that of the function that was interrupted.
+    pub unsafe fn undo_frame(&mut self) {
+        // SAFETY: the contract is the same.
+        unsafe { arch::undo_frame(self.machine_mut()) };
+    }
+
+    /// The register in which functions get their return address (x30); None where that is on the stack.
+    pub fn link_register(&self) -> Option<usize> {
+        arch::link(self.machine())
+    }
+
     /// A register that callees preserve, by DWARF's number (x86-64: rbx 3, rbp 6, r12 to r15 12 to 15); 0 for others.
     pub fn register(&self, dwarf_number: usize) -> usize {
         arch::by_dwarf_number(self.machine(), dwarf_number)

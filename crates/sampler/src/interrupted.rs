@@ -32,7 +32,7 @@ pub unsafe fn frames(thread: *const ThreadAbi, context: &FaultContext) -> Interr
     let managed = managed.unwrap_or_else(|| {
         // SAFETY: a managed thread that stays in its handler; the registers are those with which the handler
         // interrupted it.
-        unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) }
+        unsafe { Frames::of_context(thread, context.into()) }
     });
     let mut symbols = Symbols::default();
     let native = instructions.into_iter().map(|instruction| symbols.place(instruction)).collect();

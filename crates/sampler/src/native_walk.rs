@@ -8,7 +8,7 @@ use crate::call_frame_information::{RBP, RBX, ReadWord, Registers};
 use crate::modules;
 use saki_abi::ThreadAbi;
 use saki_os::FaultContext;
-use saki_unwind::{ContextFrames, Frame, FrameKind, Frames};
+use saki_unwind::{ContextFrames, Frame, FrameKind, Frames, Interrupted};
 use std::ops::Range;
 
 /// Native frames kept above managed ones; regular expressions and parsers in native libraries recurse.
@@ -226,5 +226,5 @@ unsafe fn frames_at(thread: *const ThreadAbi, registers: &Registers) -> ContextF
     }
     // SAFETY: `thread` is current, and `registers` are those with which it was interrupted, which this function
     // demands.
-    unsafe { Frames::of_context(thread, pc, sp, fp) }
+    unsafe { Frames::of_context(thread, Interrupted { pc, sp, fp, link: None }) }
 }

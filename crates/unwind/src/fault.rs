@@ -14,8 +14,8 @@
 //! | any | elsewhere, on a managed thread | a short report, then the previous handler |
 //! | any | elsewhere | the previous handler |
 //!
-//! A fault becomes an exception by editing the interrupted context: PC + 1 is pushed as if it were a return address (so
-//! that "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
+//! A fault becomes an exception by editing the interrupted context: PC + 1 becomes a return address (so that
+//! "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
 //! of the signal handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers
 //! keep their values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which
 //! `thread` makes.
@@ -65,7 +65,7 @@ fn handle(context: &mut FaultContext) -> Disposition {
     }
     // SAFETY: the current thread, whose stack pointer is that of the stack that it was executing on.
     if !thread.is_null() && unsafe { is_call_through_null(thread, context, callbacks) } {
-        // The return address is on top, as if the stub had been called in place of the method.
+        // The return address is the caller's, as if the stub had been called in place of the method.
         context.set_argument(0, FaultKind::NullReference as usize);
         context.set_pc(fault_throw_address());
         return Disposition::Handled;
@@ -124,9 +124,9 @@ unsafe fn is_call_through_null(thread: *mut ThreadAbi, context: &FaultContext, c
     if !unsafe { (callbacks.is_outside_native_code)(thread) } {
         return false;
     }
-    // SAFETY: the thread has a valid stack pointer, and a word lies there: a thread that executes at such an address
-    // has just called it, or jumped there from a function with a return address on top.
-    lookup(unsafe { *(context.sp() as *const usize) }).is_some()
+    // SAFETY: the thread has a valid stack pointer, and a thread that executes at such an address has just called it, or
+    // jumped there from a function that has undone its frame.
+    lookup(unsafe { context.return_address() }).is_some()
 }
 
 /// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller
@@ -141,21 +141,18 @@ unsafe fn throw_from_caller(context: &mut FaultContext, thread: *mut ThreadAbi, 
     if !unsafe { (callbacks.has_stack_to_throw)(thread, fp) } {
         return false;
     }
-    // SAFETY: the frame pointer is set before the stack is probed, and points to the caller's.
-    context.set_fp(unsafe { *(fp as *const usize) });
-    // The return address is on top, as if the stub had been called in place of the method.
-    context.set_sp(fp + size_of::<usize>());
+    // As if the stub had been called in place of the method.
+    // SAFETY: the frame pointer is set before the stack is probed.
+    unsafe { context.undo_frame() };
     context.set_argument(0, FaultKind::StackOverflow as usize);
     context.set_pc(fault_throw_address());
     true
 }
 
 fn throw_from(context: &mut FaultContext, kind: FaultKind) {
-    // Compiled code keeps nothing below its stack pointer.
-    let sp = (context.sp() & !15) - size_of::<usize>();
-    // SAFETY: the word below the interrupted thread's stack pointer; it was executing on that stack.
-    unsafe { (sp as *mut usize).write(context.pc() + 1) };
-    context.set_sp(sp);
+    // SAFETY: the interrupted thread was executing on that stack, and compiled code keeps nothing below its stack
+    // pointer.
+    unsafe { context.set_return_address(context.pc() + 1) };
     context.set_argument(0, kind as usize);
     context.set_pc(fault_throw_address());
 }

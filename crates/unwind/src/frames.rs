@@ -6,6 +6,7 @@
 
 use saki_abi::ThreadAbi;
 use saki_code::{CodeInfo, ENTRY_PREVIOUS_EXIT_OFFSET, FrameState, contains, enter_return_address, lookup};
+use saki_os::FaultContext;
 
 /// One frame. The innermost comes first.
 #[derive(Clone, Copy, Debug)]
@@ -13,10 +14,30 @@ pub struct Frame {
     /// Where the frame continues: a return address. For a frame that was interrupted or faulted, its PC + 1, so that
     /// `pc − 1` is always inside the instruction that is being executed.
     pub pc: usize,
-    /// Its frame pointer (rbp).
+    /// Its frame pointer (rbp, x29).
     pub fp: usize,
     /// Whose frame it is.
     pub kind: FrameKind,
+}
+
+/// The registers of an interrupted thread that say where its frames are.
+#[derive(Clone, Copy, Debug)]
+pub struct Interrupted {
+    /// Program counter.
+    pub pc: usize,
+    /// Stack pointer.
+    pub sp: usize,
+    /// Frame pointer.
+    pub fp: usize,
+    /// The register in which functions get their return address; None where that is on the stack.
+    pub link: Option<usize>,
+}
+
+impl From<&FaultContext> for Interrupted {
+    fn from(context: &FaultContext) -> Interrupted {
+        let link = context.link_register();
+        Interrupted { pc: context.pc(), sp: context.sp(), fp: context.fp(), link }
+    }
 }
 
 /// The kind of code to which a frame belongs.
@@ -105,12 +126,13 @@ impl Frames {
         frames
     }
 
-    /// The frames of `thread` interrupted at (pc, sp, fp), in whatever code that is; in Rust or native code the walk
+    /// The frames of `thread` interrupted with these registers, in whatever code that is; in Rust or native code the walk
     /// starts at `exit_frame`, which may be stale there (a wrong but harmless trace).
     ///
     /// # Safety
     /// `thread` is valid and the state is its own; its stack does not change while the iterator is used.
-    pub unsafe fn of_context(thread: *const ThreadAbi, pc: usize, sp: usize, fp: usize) -> ContextFrames {
+    pub unsafe fn of_context(thread: *const ThreadAbi, at: Interrupted) -> ContextFrames {
+        let Interrupted { pc, sp, fp, link } = at;
         // SAFETY: valid by the contract.
         let (stack_limit, stack_base) = unsafe { ((*thread).stack_limit, (*thread).stack_base) };
         let sp_is_inside = sp < stack_base && (sp >= stack_limit || stack_limit - sp <= OVERFLOW_SLACK_BYTES);
@@ -122,8 +144,8 @@ impl Frames {
         let gap = unsafe { Gap::of(thread) };
         let mut rest = Frames { pc: 0, fp: 0, low: sp.min(stack_limit), high: stack_base, gap };
         let Some(info) = lookup(pc) else {
-            // An entry stub or veneer: the return address is on top, rbp is the caller's.
-            rest.pc = rest.read(sp).unwrap_or(0);
+            // An entry stub or veneer: as before the first instruction of a body.
+            rest.pc = link.or_else(|| rest.read(sp)).unwrap_or(0);
             rest.fp = fp;
             return ContextFrames { first: None, rest };
         };
@@ -131,9 +153,10 @@ impl Frames {
         let first = |fp| Some(Frame { pc: pc + 1, fp, kind });
         match info.frame_state(pc) {
             FrameState::NotPushed => {
-                rest.pc = rest.read(sp).unwrap_or(0);
+                rest.pc = link.or_else(|| rest.read(sp)).unwrap_or(0);
                 rest.fp = fp;
-                ContextFrames { first: first(sp.wrapping_sub(8)), rest }
+                let frame_bytes = if link.is_some() { 16 } else { 8 };
+                ContextFrames { first: first(sp.wrapping_sub(frame_bytes)), rest }
             }
             FrameState::Pushed => {
                 rest.pc = rest.read(sp + 8).unwrap_or(0);
@@ -156,7 +179,7 @@ impl Frames {
     pub unsafe fn of_return(thread: *const ThreadAbi, pc: usize, sp: usize, fp: usize) -> ContextFrames {
         if lookup(pc - 1).is_none() {
             // SAFETY: the thread is valid and its stack does not change (contract); native code may have any state.
-            return unsafe { Frames::of_context(thread, pc, sp, fp) };
+            return unsafe { Frames::of_context(thread, Interrupted { pc, sp, fp, link: None }) };
         }
         // SAFETY: valid by the contract.
         let stack_base = unsafe { (*thread).stack_base };
@@ -251,7 +274,7 @@ impl Frames {
     }
 }
 
-/// Frames of an interrupted context: possibly one whose frame pointer is not in rbp, then the others.
+/// Frames of an interrupted context: possibly one whose frame pointer is not in its register, then the others.
 #[derive(Clone, Debug)]
 pub struct ContextFrames {
     first: Option<Frame>,

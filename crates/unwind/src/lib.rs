@@ -58,6 +58,6 @@ mod stack_memo;
 pub use callbacks::{Callbacks, EndCause, FaultKind, install};
 pub use dead_words::find_dead_words;
 pub use dispatch::HOOKS;
-pub use frames::{ContextFrames, Frame, FrameKind, Frames};
+pub use frames::{ContextFrames, Frame, FrameKind, Frames, Interrupted};
 pub use saki_code::Landing;
 pub use stack_memo::{MORE_FRAMES, NO_FRAMES, StackIds, StackMemo};

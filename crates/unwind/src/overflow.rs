@@ -68,7 +68,7 @@ pub(crate) unsafe fn report_fatal_fault(thread: *mut ThreadAbi, context: &FaultC
 /// `thread` is the current thread and `context` its interrupted state.
 unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext, callbacks: &Callbacks) {
     // SAFETY: the context is the thread's own, and it is stopped in this handler.
-    let frames = unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) };
+    let frames = unsafe { Frames::of_context(thread, context.into()) };
     let total = frames.clone().filter(is_shown).count();
     let mut repeated = 0_usize;
     let mut last: Option<Frame> = None;

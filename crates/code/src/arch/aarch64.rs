@@ -1,7 +1,18 @@
-//! aarch64: the interface is not implemented yet; `check` makes the start of the machine fail with that reason.
+//! aarch64, a file for each subject: encodings of the instructions that this crate writes and recognises
+//! (`instructions`), assembly stubs and the small stubs that are made at run time (`stubs`), places that are changed in
+//! code (`patching`), recognising what a thread is stopped at (`frames`).
 //!
-//! This file lets all crates compile for aarch64, so that the compiler sees what they need of the architecture. Left
-//! out: every function.
+//! Left out: the macro assembler, so there is no baseline compiler; stubs for calls of native code
+//! (`StubId::CallNative`), for which `jit` leaves managed state by helpers; moving frames to another part of the stack.
+
+#[path = "aarch64/frames.rs"]
+mod frames;
+#[path = "aarch64/instructions.rs"]
+mod instructions;
+#[path = "aarch64/patching.rs"]
+mod patching;
+#[path = "aarch64/stubs.rs"]
+mod stubs;
 
 use super::patch_site::FIELD_BYTES;
 use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
@@ -11,93 +22,100 @@ use std::ops::Range;
 
 pub(crate) struct Target;
 
-fn not_written() -> ! {
-    saki_base::bug!("code for aarch64 was asked for, though `code::init` refuses to start there")
-}
-
 impl Architecture for Target {
-    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = 0;
-    const ENTRY_SAVED_BYTES: usize = 0;
-    const LAZY_TAIL_OFFSET: usize = 0;
+    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
+    const ENTRY_SAVED_BYTES: usize = stubs::ENTRY_SAVED_BYTES;
+    const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
+    /// `b` and `bl` reach 128 MiB in both directions, so that every body reaches every other and all stubs.
+    const MAX_CODE_BYTES: usize = 128 << 20;
+    const RETURN_TAIL_BYTES: usize = STUB_BYTES;
 
+    /// The other cores fetch what is written, and calls that are changed, only after a context synchronisation, which
+    /// `os::i_cache` asks the kernel for.
     fn check() -> Result<(), CodeError> {
-        Err(CodeError::Unsupported { architecture: "aarch64" })
+        if saki_os::membarrier::synchronise_cores() {
+            Ok(())
+        } else {
+            Err(CodeError::Unsupported { architecture: "aarch64 without membarrier's SYNC_CORE (Linux 4.16)" })
+        }
     }
 
-    fn encode_entry(_: usize, _: usize, _: usize) -> [u8; STUB_BYTES] {
-        not_written()
+    fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_entry(stub, cell, hop)
     }
 
-    fn encode_unbox(_: usize, _: usize) -> [u8; STUB_BYTES] {
-        not_written()
+    fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_unbox(stub, cell)
     }
 
-    fn encode_veneer(_: usize) -> [u8; STUB_BYTES] {
-        not_written()
+    fn encode_veneer(target: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_veneer(target)
     }
 
     fn compile_trampoline() -> usize {
-        not_written()
+        stubs::compile_trampoline as *const () as usize
     }
 
-    fn stub_address(_: StubId) -> usize {
-        not_written()
+    fn stub_address(id: StubId) -> usize {
+        stubs::of_id(id) as *const () as usize
     }
 
     fn fault_throw_address() -> usize {
-        not_written()
+        stubs::fault_throw as *const () as usize
     }
 
     fn relocate(
-        _: &mut [u8],
-        _: usize,
-        _: &Reloc<usize>,
-        _: impl FnOnce(usize) -> Result<usize, CodeError>,
+        body: &mut [u8],
+        start: usize,
+        reloc: &Reloc<usize>,
+        far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError> {
-        not_written()
+        patching::relocate(body, start, reloc, far)
     }
 
-    fn call_field(_: usize, _: usize) -> [u8; FIELD_BYTES] {
-        not_written()
+    fn call_field(field: usize, old: [u8; FIELD_BYTES], target: usize) -> [u8; FIELD_BYTES] {
+        patching::call_field(field, old, target)
     }
 
-    fn call_target(_: usize, _: [u8; FIELD_BYTES]) -> usize {
-        not_written()
+    fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize {
+        patching::call_target(field, bytes)
     }
 
-    /// # Safety
-    /// None: it does not return.
-    unsafe fn enter(_: *mut ThreadAbi, _: usize, _: [u64; 3], _: *mut u64) -> u32 {
-        not_written()
+    unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
+        // SAFETY: `thread` is current and the target may be called with these arguments (contract); `saki_enter` keeps
+        // the C ABI, saves all registers that managed code changes, and loads x21.
+        unsafe { stubs::saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
     }
 
     fn enter_return_address() -> usize {
-        not_written()
+        stubs::saki_enter_return as *const () as usize
     }
 
     fn enter_unwound_address() -> usize {
-        not_written()
+        stubs::saki_enter_unwound as *const () as usize
     }
 
+    /// Traps: no frame is moved.
     fn encode_return_to_outer() -> [u8; RETURN_BYTES] {
-        not_written()
+        let mut body = [0; RETURN_BYTES];
+        body.as_chunks_mut().0.fill(instructions::TRAP.to_le_bytes());
+        body
     }
 
     /// # Safety
-    /// None: it does not return.
+    /// None: no frame is moved.
     unsafe fn move_frame(_: *mut ThreadAbi, _: [usize; 4], _: Range<usize>, _: usize) -> usize {
-        not_written()
+        0
     }
 
-    /// # Safety
-    /// None: it does not return.
-    unsafe fn frame_state(_: usize, _: usize) -> FrameState {
-        not_written()
+    unsafe fn frame_state(start: usize, pc: usize) -> FrameState {
+        // SAFETY: `pc` is in a placed body that begins at `start` (contract), which `frames` reads and which stays
+        // mapped.
+        unsafe { frames::frame_state(start, pc) }
     }
 
-    /// # Safety
-    /// None: it does not return.
-    unsafe fn is_stack_probe(_: usize, _: usize, _: usize) -> bool {
-        not_written()
+    unsafe fn is_stack_probe(start: usize, end: usize, pc: usize) -> bool {
+        // SAFETY: `start..end` is a placed body (contract), which `frames` reads and which stays mapped.
+        unsafe { frames::is_stack_probe(start, end, pc) }
     }
 }

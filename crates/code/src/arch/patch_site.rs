@@ -72,10 +72,14 @@ impl BranchSite {
     pub fn set_target(self, region: &Region, target: usize) {
         let start = region.base + self.offset as usize;
         let mask = u64::from(u32::MAX) << self.shift();
-        let field = u64::from(u32::from_le_bytes(Arch::call_field(start, target))) << self.shift();
+        let led = |old: u64| {
+            let field = ((old & mask) >> self.shift()) as u32;
+            let field = Arch::call_field(start, field.to_le_bytes(), target);
+            old & !mask | u64::from(u32::from_le_bytes(field)) << self.shift()
+        };
         let word = region.code_word(self.offset as usize);
         // AcqRel: see the header. Relaxed: the exchange that follows acquires.
-        let _ = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |old| Some(old & !mask | field));
+        let _ = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |old| Some(led(old)));
         saki_os::i_cache::synchronise(start..start + FIELD_BYTES);
     }
 }
@@ -94,7 +98,10 @@ impl CrossingSite {
     /// No thread executes the call meanwhile: its code is not published, or the world is stopped and all processors
     /// fetch code anew before it goes on.
     pub unsafe fn set_target(self, region: &Region, target: usize) {
-        let field = Arch::call_field(region.base + self.offset as usize, target);
+        let start = region.base + self.offset as usize;
+        // SAFETY: placed code is readable, and here are four bytes of it, which nobody else changes (contract).
+        let old = unsafe { (start as *const [u8; FIELD_BYTES]).read() };
+        let field = Arch::call_field(start, old, target);
         // SAFETY: the field of a call in placed code, which no thread executes.
         unsafe { region.write(self.offset as usize, &field) };
     }

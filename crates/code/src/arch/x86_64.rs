@@ -35,6 +35,9 @@ impl Architecture for Target {
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
     const ENTRY_SAVED_BYTES: usize = 64;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
+    /// Roslyn on itself needs about 60 MiB; the rest costs address space only.
+    const MAX_CODE_BYTES: usize = 1 << 30;
+    const RETURN_TAIL_BYTES: usize = growth::RETURN_TAIL_BYTES;
 
     fn check() -> Result<(), CodeError> {
         Ok(())
@@ -73,7 +76,7 @@ impl Architecture for Target {
         patching::relocate(body, start, reloc, far)
     }
 
-    fn call_field(field: usize, target: usize) -> [u8; patching::FIELD_BYTES] {
+    fn call_field(field: usize, _: [u8; patching::FIELD_BYTES], target: usize) -> [u8; patching::FIELD_BYTES] {
         patching::call_field(field, target)
     }
 

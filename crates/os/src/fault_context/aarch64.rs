@@ -48,3 +48,33 @@ pub(super) fn set_argument(m: &mut mcontext_t, index: usize, value: usize) {
 pub(super) fn general_registers(m: &mcontext_t) -> Vec<(&'static str, usize)> {
     NAMES.iter().zip(m.regs.iter()).map(|(name, value)| (*name, *value as usize)).collect()
 }
+
+/// The register in which functions get their return address.
+const LINK: usize = 30;
+
+/// # Safety
+/// None here.
+pub(super) unsafe fn set_return_address(m: &mut mcontext_t, value: usize) {
+    m.regs[LINK] = value as u64;
+}
+
+/// # Safety
+/// None here.
+pub(super) unsafe fn return_address(m: &mcontext_t) -> usize {
+    m.regs[LINK] as usize
+}
+
+/// # Safety
+/// See `FaultContext::undo_frame`.
+pub(super) unsafe fn undo_frame(m: &mut mcontext_t) {
+    let frame = fp(m);
+    // SAFETY: a frame begins with its record (contract).
+    let [caller, return_address] = unsafe { (frame as *const [usize; 2]).read() };
+    set_fp(m, caller);
+    set_sp(m, frame + size_of::<[usize; 2]>());
+    m.regs[LINK] = return_address as u64;
+}
+
+pub(super) fn link(m: &mcontext_t) -> Option<usize> {
+    Some(m.regs[LINK] as usize)
+}

@@ -82,3 +82,35 @@ pub(super) fn set_argument(m: &mut mcontext_t, index: usize, value: usize) {
 pub(super) fn general_registers(m: &mcontext_t) -> Vec<(&'static str, usize)> {
     GENERAL.iter().map(|(name, register)| (*name, get(m, *register))).collect()
 }
+
+const WORD: usize = size_of::<usize>();
+
+/// # Safety
+/// See `FaultContext::set_return_address`.
+pub(super) unsafe fn set_return_address(m: &mut mcontext_t, value: usize) {
+    // Aligned as at a function's first instruction.
+    let place = (sp(m) & !15) - WORD;
+    // SAFETY: the word below a stack pointer below which there is nothing (contract).
+    unsafe { (place as *mut usize).write(value) };
+    set_sp(m, place);
+}
+
+/// # Safety
+/// See `FaultContext::return_address`.
+pub(super) unsafe fn return_address(m: &mcontext_t) -> usize {
+    // SAFETY: a word of the stack (contract).
+    unsafe { (sp(m) as *const usize).read() }
+}
+
+/// # Safety
+/// See `FaultContext::undo_frame`.
+pub(super) unsafe fn undo_frame(m: &mut mcontext_t) {
+    let frame = fp(m);
+    // SAFETY: the frame begins with the caller's frame pointer (contract).
+    set_fp(m, unsafe { (frame as *const usize).read() });
+    set_sp(m, frame + WORD);
+}
+
+pub(super) fn link(_: &mcontext_t) -> Option<usize> {
+    None
+}

@@ -222,8 +222,8 @@ pub fn settle(replaced: &[Replaced], _: &StopToken) {
     // SAFETY: the token proves that the world is stopped. Who resolves an interface call reaches no safepoint between
     // the last look at the method's code and the insertion, so no thread is between them.
     unsafe { saki_code::imt_cache_lead(successor) };
-    // Threads that go on fetch the changed calls anew. Kernels before 4.16 cannot make them; there only the coherent
-    // instruction fetch of x86-64 does.
+    // Threads that go on fetch the changed calls anew. Kernels before 4.16 cannot make them; there the coherent
+    // instruction fetch of x86-64 does, and on aarch64 `code::init` refuses to start.
     let _ = saki_os::membarrier::synchronise_cores();
     for Replaced { version, .. } in replaced {
         version.state.retire();

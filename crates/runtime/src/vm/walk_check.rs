@@ -104,7 +104,7 @@ fn handle(context: &mut FaultContext) -> Disposition {
     STATISTICS.signals.fetch_add(1, Ordering::Relaxed);
     let _walk = walks().enter();
     // SAFETY: the interrupted thread's own state; its stack does not change while its handler runs.
-    let frames = unsafe { Frames::of_context(thread.abi(), context.pc(), context.sp(), context.fp()) };
+    let frames = unsafe { Frames::of_context(thread.abi(), (&*context).into()) };
     for frame in frames.take(MAX_FRAMES) {
         let Some(info) = frame.code() else { continue };
         STATISTICS.frames.fetch_add(1, Ordering::Relaxed);

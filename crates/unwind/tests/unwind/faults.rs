@@ -99,7 +99,7 @@ fn sample(context: &mut FaultContext) -> Disposition {
         return Disposition::Handled;
     }
     // SAFETY: the current thread's own context.
-    let frames = unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) };
+    let frames = unsafe { Frames::of_context(thread, (&*context).into()) };
     let mut names = frames.map(|frame| frame.code().map_or("entry", |info| info.name()));
     let stack: [&str; 5] = std::array::from_fn(|_| names.next().unwrap_or(""));
     SAMPLES.fetch_add(1, Ordering::Relaxed);

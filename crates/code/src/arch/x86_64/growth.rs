@@ -20,7 +20,7 @@
 
 use super::registers::ARGUMENTS;
 use super::stubs::encode_veneer;
-use crate::arch::{RETURN_BYTES, RETURN_TAIL_BYTES};
+use crate::arch::RETURN_BYTES;
 use crate::map::lookup;
 use saki_abi::ThreadAbi;
 use saki_abi::thread::{
@@ -37,6 +37,8 @@ const STUB_REGISTER_BYTES: usize = 328;
 const ARGUMENT_BYTES: usize = saki_abi::thread::GROWTH_ARGUMENT_BYTES;
 /// Places of frames differ by a multiple of this, so that all in them keeps its alignment.
 const ALIGN: usize = 64;
+/// Bytes of the jump at the end of `encode_return`.
+pub(super) const RETURN_TAIL_BYTES: usize = 14;
 /// The link, and what lies beside it.
 const LINK_BYTES: usize = 4 * WORD;
 const _: () = assert!(ARGUMENTS.len() == 6);
