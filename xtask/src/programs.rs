@@ -88,6 +88,9 @@ pub struct Options {
     /// Programs compiled and run at once (default: the number of processors).
     #[arg(long)]
     jobs: Option<usize>,
+    /// Wait N times as long as usual for a program's end: for a runtime that is emulated.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    patience: u32,
     /// C# compiler command.
     #[arg(long, default_value = "mcs")]
     mcs: String,
@@ -495,7 +498,7 @@ impl Suite<'_> {
         if let Some(model) = io_model {
             environment.push(("SAKI_IO".to_owned(), model.to_owned()));
         }
-        let mut timeout = Duration::from_secs(program.header.timeout_seconds);
+        let mut timeout = Duration::from_secs(program.header.timeout_seconds) * self.options.patience;
         if let Some(level) = self.options.stress {
             environment.push(("SAKI_GC_STRESS".to_owned(), level.to_string()));
             timeout *= STRESS_TIMEOUT_FACTOR;
