@@ -13,8 +13,8 @@
 //! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the
 //! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`), the settings of
 //! `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames
-//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as they are for aarch64: nothing
-//! depends on them.
+//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as for aarch64: nothing depends
+//! on them.
 //!
 //! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but
 //! for `frame_liveness`.
@@ -94,8 +94,8 @@ pub(crate) trait Architecture {
         reloc: &Reloc<usize>,
         far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError>;
-    /// The four bytes `old`, at the address `field`, of a call or jump that was placed by `relocate`, changed to lead to
-    /// `target`, which lies in the region.
+    /// The four bytes `old`, at the address `field`, of a call or jump that was placed by `relocate`, changed to lead
+    /// to `target`, which lies in the region.
     fn call_field(field: usize, old: [u8; FIELD_BYTES], target: usize) -> [u8; FIELD_BYTES];
     /// The target of the call with these bytes at the address `field`.
     fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize;

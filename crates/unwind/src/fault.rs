@@ -124,8 +124,8 @@ unsafe fn is_call_through_null(thread: *mut ThreadAbi, context: &FaultContext, c
     if !unsafe { (callbacks.is_outside_native_code)(thread) } {
         return false;
     }
-    // SAFETY: the thread has a valid stack pointer, and a thread that executes at such an address has just called it, or
-    // jumped there from a function that has undone its frame.
+    // SAFETY: the thread has a valid stack pointer, and a thread that executes at such an address has just called it,
+    // or jumped there from a function that has undone its frame.
     lookup(unsafe { context.return_address() }).is_some()
 }
 

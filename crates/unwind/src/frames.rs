@@ -126,8 +126,8 @@ impl Frames {
         frames
     }
 
-    /// The frames of `thread` interrupted with these registers, in whatever code that is; in Rust or native code the walk
-    /// starts at `exit_frame`, which may be stale there (a wrong but harmless trace).
+    /// The frames of `thread` interrupted with these registers, in whatever code that is; in Rust or native code the
+    /// walk starts at `exit_frame`, which may be stale there (a wrong but harmless trace).
     ///
     /// # Safety
     /// `thread` is valid and the state is its own; its stack does not change while the iterator is used.
