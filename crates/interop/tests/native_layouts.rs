@@ -1,7 +1,7 @@
 //! The layout of structs in native memory and the registers that pass them: compares CIL structs with the layout that C
 //! gives the same structure.
 
-use saki_abi::native::Eightbyte;
+use saki_abi::native::RegisterPart;
 use saki_il::synth::marshal::{CharSet, MarshalPosition, native_layout, native_type, struct_class};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, Ty, universe};
@@ -118,16 +118,16 @@ fn automatic_layout_is_refused() {
 
 #[test]
 fn eightbytes_are_classified_by_what_lies_in_them() {
-    use Eightbyte::{Integer, Sse};
+    use RegisterPart::{Float64, Integer};
     let Some(image) = image() else { return };
-    let check = |name: &str, expected: Option<&[Eightbyte]>| {
+    let check = |name: &str, expected: Option<&[RegisterPart]>| {
         let ty = ty(image, name);
         let native = native_type(ty, None, CharSet::Ansi, MarshalPosition::Param).expect("a native type");
         assert_eq!(struct_class(&native, ty).expect("classes").registers(), expected, "{name}");
     };
-    check("Floats", Some(&[Sse, Sse]));
+    check("Floats", Some(&[Float64, Float64]));
     // One integer field makes its whole eightbyte an integer one.
-    check("Mixed", Some(&[Integer, Sse]));
+    check("Mixed", Some(&[Integer, Float64]));
     check("Bools", Some(&[Integer, Integer]));
     check("Union", Some(&[Integer, Integer]));
     // Structs of more than two eightbytes, or with a field that crosses from one to the next.

@@ -12,8 +12,6 @@ pub enum CompileError {
     InvalidIr(String),
     /// The code generator failed: a bug of Saki.
     Codegen(String),
-    /// A feature that Saki lacks.
-    NotSupported(String),
 }
 
 /// The result of a step of compilation.
@@ -23,10 +21,6 @@ impl CompileError {
     pub(crate) fn invalid_ir(message: impl Into<String>) -> CompileError {
         CompileError::InvalidIr(message.into())
     }
-
-    pub(crate) fn not_supported(message: impl Into<String>) -> CompileError {
-        CompileError::NotSupported(message.into())
-    }
 }
 
 impl fmt::Display for CompileError {
@@ -35,7 +29,6 @@ impl fmt::Display for CompileError {
             CompileError::Load(error) => write!(f, "{error}"),
             CompileError::InvalidIr(message) => write!(f, "invalid IR: {message}"),
             CompileError::Codegen(message) => write!(f, "code generator: {message}"),
-            CompileError::NotSupported(message) => write!(f, "not supported: {message}"),
         }
     }
 }

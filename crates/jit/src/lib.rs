@@ -28,6 +28,7 @@ mod liveness;
 mod loop_placement;
 mod loops;
 mod lower;
+mod native_signature;
 mod null_area;
 mod options;
 mod output;

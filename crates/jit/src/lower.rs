@@ -57,7 +57,7 @@ pub(crate) use parent_frame::{INDIRECT_KEY, ParentFrame};
 /// Translates `func` into `target`, whose signature is set here too.
 ///
 /// # Errors
-/// `InvalidIr`, `Load`, `NotSupported`.
+/// `InvalidIr`, `Load`.
 pub(crate) fn lower(
     func: &Function,
     target: &mut clif::Function,

@@ -3,7 +3,7 @@
 
 use crate::error::CompileError;
 use cranelift_codegen::ir::{Type, types};
-use saki_abi::native::{Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, Scalar, StructClass};
+use saki_abi::native::{MAX_REGISTER_STRUCT_BYTES, NativeAbi, RegisterPart, Scalar, StructClass};
 use saki_il::ir::{CallSig, IrType};
 use saki_types::{ElementType, Ty};
 
@@ -14,15 +14,20 @@ use saki_types::{ElementType, Ty};
 pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool, CompileError> {
     let mut registers = abi.argument_registers();
     if let Some(IrType::Struct(ty)) = sig.ret
-        && classify(abi, ty)? == StructClass::Memory
+        && classify(abi, ty)?.registers().is_none()
+        && abi.passes_result_address_as_argument()
     {
         registers.integer -= 1;
     }
     for &param in &sig.params {
         let fits = match param {
-            IrType::Struct(ty) => matches!(classify(abi, ty)?, StructClass::Registers(parts) if registers.take(&parts)),
-            IrType::F32 | IrType::F64 => registers.take(&[Eightbyte::Sse]),
-            _ => registers.take(&[Eightbyte::Integer]),
+            IrType::Struct(ty) => match classify(abi, ty)? {
+                StructClass::Registers(parts) => registers.take(&parts),
+                StructClass::Reference => registers.take(&[RegisterPart::Integer]),
+                StructClass::Memory => false,
+            },
+            IrType::F32 | IrType::F64 => registers.take(&[RegisterPart::Float64]),
+            _ => registers.take(&[RegisterPart::Integer]),
         };
         if !fits {
             return Ok(false);
@@ -31,25 +36,23 @@ pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool
     Ok(true)
 }
 
-/// Machine type in which the eightbyte is passed.
-pub(crate) fn eightbyte_type(class: Eightbyte) -> Type {
-    match class {
-        Eightbyte::Integer => types::I64,
-        Eightbyte::Sse => types::F64,
+/// Machine type in which the part is passed.
+pub(crate) fn part_type(part: RegisterPart) -> Type {
+    match part {
+        RegisterPart::Integer => types::I64,
+        RegisterPart::Float64 => types::F64,
+        RegisterPart::Float32 => types::F32,
     }
 }
 
 /// Classifies a struct by its fields.
 ///
 /// # Errors
-/// The load errors of its fields' types; `NotSupported` where Saki does not pass structs.
+/// The load errors of its fields' types.
 pub(crate) fn classify(abi: &NativeAbi, ty: Ty) -> Result<StructClass, CompileError> {
-    if !abi.passes_structs() {
-        return Err(CompileError::not_supported("structs by value in native calls and callbacks on this processor"));
-    }
     let struct_bytes = ty.value_size_bytes()?;
     if struct_bytes > MAX_REGISTER_STRUCT_BYTES {
-        return Ok(StructClass::Memory);
+        return Ok(abi.classify(struct_bytes, &[]));
     }
     let mut scalars = Vec::new();
     let mut pending = vec![(ty, 0u32)];
@@ -84,5 +87,5 @@ pub(crate) fn classify(abi: &NativeAbi, ty: Ty) -> Result<StructClass, CompileEr
         let is_float = matches!(ty.element_type, ElementType::R4 | ElementType::R8);
         scalars.push(Scalar { offset_bytes, size_bytes, is_float });
     }
-    Ok(StructClass::of(struct_bytes, &scalars))
+    Ok(abi.classify(struct_bytes, &scalars))
 }

@@ -3,19 +3,17 @@
 use crate::compiler::{CompileContext, Compiler};
 use crate::error::CompileError;
 use crate::isa;
+use crate::native_signature::{NativeParam, NativeResult, NativeSignature};
 use crate::output::CompiledCode;
 use crate::signatures::{self, machine_type};
-use crate::struct_classes::{classify, eightbyte_type};
 use crate::symbols::{RelocTarget, SymbolTable};
-use crate::type_facts::{ValueLayout, value_layout};
+use crate::type_facts::value_layout;
 use crate::vector_memory;
 use cranelift_codegen::ir::{
-    self, AbiParam, ArgumentPurpose, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, TrapCode,
-    Value, types,
+    self, AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, TrapCode, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use saki_abi::native::{ArgumentRegisters, NativeAbi, StructClass};
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, IrType};
@@ -168,132 +166,52 @@ impl Compiler {
     /// place the code once per delegate, with its own [`RelocTarget::CallbackCookie`].
     ///
     /// # Errors
-    /// `Load` for struct types; `NotSupported` for structs by value on aarch64.
+    /// `Load` for struct types.
     pub fn compile_native_to_managed_thunk(&self, sig: &CallSig) -> Result<CompiledCode, CompileError> {
-        let native = NativeEntry::new(sig, isa::native_abi(&**self.isa()))?;
+        let abi = isa::native_abi(&**self.isa());
+        let NativeSignature { mut machine, params, result } = NativeSignature::new(abi, sig)?;
+        if matches!(result, NativeResult::Memory { .. }) && abi.passes_result_address_as_argument() {
+            machine.returns.push(AbiParam::new(types::I64));
+        }
         self.with_context(|context| {
-            let mut thunk = ThunkBuilder::new(context, native.signature.clone());
+            let mut thunk = ThunkBuilder::new(context, machine.clone());
             let slots = thunk.stack_area(sig.params.len() as u32 * 8);
-            let result = thunk.stack_area(native.result_bytes.max(16));
-            let mut params = thunk.params.clone().into_iter();
-            let result_place = native.result_in_memory.then(|| params.next()).flatten();
-            for (index, param) in native.params.iter().enumerate() {
+            let result_bytes = match sig.ret {
+                Some(IrType::Struct(ty)) => value_layout(ty)?.size_bytes,
+                _ => 0,
+            };
+            let place = match result {
+                NativeResult::Memory { position } => thunk.params[position],
+                _ => thunk.stack_area(result_bytes.next_multiple_of(8).max(16)),
+            };
+            for (index, param) in params.iter().enumerate() {
                 let word = match param {
-                    NativeParam::Scalar => params.next(),
-                    NativeParam::Memory => params.next(),
-                    NativeParam::Registers(count) => {
-                        let copy = thunk.stack_area(16);
-                        for part in 0..*count {
-                            if let Some(value) = params.next() {
-                                thunk.b.ins().store(slot_flags(), value, copy, part as i32 * 8);
-                            }
+                    NativeParam::Scalar { position, .. } | NativeParam::Address { position } => thunk.params[*position],
+                    NativeParam::Parts(parts) => {
+                        let end = parts.last().map_or(0, |part| part.offset as u32 + part.ty.bytes());
+                        let copy = thunk.stack_area(end.next_multiple_of(16));
+                        for part in parts {
+                            let value = thunk.params[part.position];
+                            thunk.b.ins().store(slot_flags(), value, copy, part.offset);
                         }
-                        Some(copy)
+                        copy
                     }
                 };
-                if let Some(word) = word {
-                    thunk.b.ins().store(slot_flags(), word, slots, index as i32 * 8);
-                }
+                thunk.b.ins().store(slot_flags(), word, slots, index as i32 * 8);
             }
             let cookie = thunk.address(RelocTarget::CallbackCookie);
             let mut dispatcher = Signature::new(CallConv::SystemV);
             dispatcher.params.extend([AbiParam::new(types::I64); 3]);
-            let place = result_place.unwrap_or(result);
             thunk.call(RelocTarget::CallbackDispatcher, dispatcher, &[cookie, slots, place]);
-            let results: Vec<Value> = match result_place {
-                Some(place) => vec![place],
-                None => native
-                    .signature
-                    .returns
-                    .iter()
-                    .enumerate()
-                    .map(|(index, param)| thunk.b.ins().load(param.value_type, slot_flags(), result, index as i32 * 8))
-                    .collect(),
+            let mut load = |ty, offset| thunk.b.ins().load(ty, slot_flags(), place, offset);
+            let results: Vec<Value> = match &result {
+                NativeResult::Parts(parts) => parts.iter().map(|part| load(part.ty, part.offset)).collect(),
+                NativeResult::Scalar => machine.returns.iter().map(|param| load(param.value_type, 0)).collect(),
+                NativeResult::Memory { .. } => machine.returns.iter().map(|_| place).collect(),
             };
             thunk.b.ins().return_(&results);
             thunk.b.finalize(self.isa().frontend_config());
             self.finish(context, "native callback")
         })
-    }
-}
-
-enum NativeParam {
-    Scalar,
-    /// A struct in this many registers.
-    Registers(usize),
-    /// A struct on the stack: Cranelift gives its address.
-    Memory,
-}
-
-/// A native signature seen from the callee.
-struct NativeEntry {
-    abi: &'static NativeAbi,
-    signature: Signature,
-    params: Vec<NativeParam>,
-    result_in_memory: bool,
-    result_bytes: u32,
-}
-
-impl NativeEntry {
-    fn new(sig: &CallSig, abi: &'static NativeAbi) -> Result<NativeEntry, CompileError> {
-        let mut entry = NativeEntry {
-            abi,
-            signature: Signature::new(CallConv::SystemV),
-            params: Vec::new(),
-            result_in_memory: false,
-            result_bytes: 0,
-        };
-        let mut registers = abi.argument_registers();
-        entry.declare_result(sig, &mut registers)?;
-        for &param in &sig.params {
-            entry.declare_param(param, &mut registers)?;
-        }
-        Ok(entry)
-    }
-
-    fn declare_result(&mut self, sig: &CallSig, registers: &mut ArgumentRegisters) -> Result<(), CompileError> {
-        let Some(IrType::Struct(ty)) = sig.ret else {
-            self.signature.returns.extend(sig.ret.and_then(machine_type).map(AbiParam::new));
-            return Ok(());
-        };
-        self.result_bytes = value_layout(ty)?.size_bytes;
-        match classify(self.abi, ty)? {
-            StructClass::Registers(parts) => {
-                self.signature.returns.extend(parts.iter().map(|&part| AbiParam::new(eightbyte_type(part))));
-            }
-            StructClass::Memory => {
-                self.result_in_memory = true;
-                registers.integer -= 1;
-                self.signature.params.push(AbiParam::new(types::I64));
-                self.signature.returns.push(AbiParam::new(types::I64));
-            }
-        }
-        Ok(())
-    }
-
-    fn declare_param(&mut self, param: IrType, registers: &mut ArgumentRegisters) -> Result<(), CompileError> {
-        if let IrType::Struct(ty) = param {
-            let ValueLayout { size_bytes, .. } = value_layout(ty)?;
-            match classify(self.abi, ty)? {
-                StructClass::Registers(parts) if registers.take(&parts) => {
-                    self.signature.params.extend(parts.iter().map(|&part| AbiParam::new(eightbyte_type(part))));
-                    self.params.push(NativeParam::Registers(parts.len()));
-                }
-                _ => {
-                    let purpose = ArgumentPurpose::StructArgument(size_bytes.next_multiple_of(8));
-                    self.signature.params.push(AbiParam::special(types::I64, purpose));
-                    self.params.push(NativeParam::Memory);
-                }
-            }
-            return Ok(());
-        }
-        let Some(ty) = machine_type(param) else {
-            return Err(CompileError::invalid_ir("a void parameter"));
-        };
-        let pool = if ty.is_float() { &mut registers.float } else { &mut registers.integer };
-        *pool = pool.saturating_sub(1);
-        self.signature.params.push(AbiParam::new(ty));
-        self.params.push(NativeParam::Scalar);
-        Ok(())
     }
 }

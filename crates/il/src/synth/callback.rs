@@ -13,7 +13,7 @@
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
 use super::marshal::{MarshalAction, NativeType, ParamPlan, method_plan, struct_class};
-use super::native_registers::{self, Incoming, IncomingResult, incoming_result_type};
+use super::native_registers::{self, Incoming, IncomingResult, incoming_result_type, part_memory};
 use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
 use crate::ir::{
@@ -21,7 +21,7 @@ use crate::ir::{
     UnOp, ValueId,
 };
 use saki_abi::HelperId;
-use saki_abi::native::Eightbyte;
+use saki_abi::native::NativeAbi;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 
@@ -170,7 +170,11 @@ pub fn callers_only(method: &'static Method) -> LoadResult<Function> {
 /// The errors of the signature and of the types' layouts.
 pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>> {
     let ret = method_plan(invoke)?.ret;
-    if ret.action != MarshalAction::StructValue || struct_class(&ret.native, ret.ty)?.registers().is_some() {
+    let is_argument = NativeAbi::HOST.passes_result_address_as_argument();
+    if ret.action != MarshalAction::StructValue
+        || !is_argument
+        || struct_class(&ret.native, ret.ty)?.registers().is_some()
+    {
         return Ok(None);
     }
     ret.native.size_bytes().map(Some)
@@ -433,17 +437,20 @@ fn struct_to_native(
 ) -> LoadResult<ValueId> {
     let address = match place {
         IncomingResult::Memory(address) => b.get(*address),
-        IncomingResult::Register(_) | IncomingResult::Pair => {
+        IncomingResult::Register(_) => {
             let block = b.local(IrType::Block(16));
+            b.address_of(block)
+        }
+        IncomingResult::Struct(size_bytes) => {
+            let block = b.local(IrType::Block(*size_bytes));
             b.address_of(block)
         }
     };
     let info = b.symbol(info);
     b.call_helper(HelperId::CallbackOut, vec![value, address, info]);
     Ok(match place {
-        IncomingResult::Memory(_) | IncomingResult::Pair => address,
-        IncomingResult::Register(Eightbyte::Integer) => b.load(address, 0, MemType::I64, flags(AliasClass::Any)),
-        IncomingResult::Register(Eightbyte::Sse) => b.load(address, 0, MemType::F64, flags(AliasClass::Any)),
+        IncomingResult::Memory(_) | IncomingResult::Struct(_) => address,
+        IncomingResult::Register(part) => b.load(address, 0, part_memory(*part), flags(AliasClass::Any)),
     })
 }
 

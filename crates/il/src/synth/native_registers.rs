@@ -1,20 +1,19 @@
 //! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose
 //! native layout is not the managed one.
 //!
-//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the rule of
-//! eightbytes prescribes (`abi::native`): integer words first (padded to all registers when a word goes onto the
-//! stack), then floats, then the words of the stack. Calls load the words from native copies; callbacks assemble
-//! structs from them. Invariant: a word for the stack is an integer word behind one for each integer register, so it
-//! cannot be passed in a register. Left out: processors without that rule, for which the plan refuses such structs.
+//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the system's rule
+//! prescribes (`abi::native`): integer words first (padded to all registers when a word goes onto the stack), then
+//! floats, then the words of the stack. Calls load the words from native copies; callbacks assemble structs from them.
+//! Results are structs of a type that the system returns in the same way (`stand_in`). Invariant: a word for the stack
+//! is an integer word behind one for each integer register, so it cannot be passed in a register.
 
 use super::builder::{FunctionBuilder, flags};
 use super::marshal::{MarshalAction, MethodPlan, NativeType, ParamPlan, struct_class};
 use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
-use saki_abi::native::{Eightbyte, NativeAbi, StructClass};
+use saki_abi::native::{ArgumentRegisters, NativeAbi, RegisterPart, StructClass};
 use saki_types::{LibraryType, LoadResult, Ty, universe};
 
 const INTEGER_REGISTERS: usize = NativeAbi::HOST.integer_registers;
-const FLOAT_REGISTERS: usize = NativeAbi::HOST.float_registers;
 
 /// The place of a word (integer register, float register or stack), with its index among the words of that kind.
 #[derive(Clone, Copy)]
@@ -24,10 +23,19 @@ enum WordLocation {
     Stack(usize),
 }
 
+/// The places of an argument.
+enum ParamLocation {
+    Scalar(WordLocation),
+    /// A struct's words.
+    Words(Vec<WordLocation>),
+    /// A struct whose address is this word.
+    Address(WordLocation),
+}
+
 /// The places of all arguments of a call.
 struct ArgumentLocations {
-    /// By parameter: the place of its word, or those of the words of a struct.
-    params: Vec<Vec<WordLocation>>,
+    params: Vec<ParamLocation>,
+    registers: ArgumentRegisters,
     integers: usize,
     /// Integer registers that are not taken by the code generator's own hidden argument.
     integer_limit: usize,
@@ -45,27 +53,31 @@ impl ArgumentLocations {
     fn assign(plan: &MethodPlan, types: &[IrType], has_result_address: bool) -> LoadResult<ArgumentLocations> {
         let mut places = ArgumentLocations {
             params: Vec::with_capacity(types.len()),
+            registers: NativeAbi::HOST.argument_registers(),
             integers: usize::from(has_result_address),
             integer_limit: INTEGER_REGISTERS,
             floats: Vec::new(),
             stack: 0,
         };
-        if plan.ret.action == MarshalAction::Same
+        places.registers.integer -= places.integers;
+        if NativeAbi::HOST.passes_result_address_as_argument()
+            && plan.ret.action == MarshalAction::Same
             && !plan.ret.by_ref
             && plan.ret.native != NativeType::Void
             && is_struct(plan.ret.ty)?
             && struct_class(&plan.ret.native, plan.ret.ty)?.registers().is_none()
         {
             places.integer_limit -= 1;
+            places.registers.integer -= 1;
         }
         for (param, ty) in plan.params.iter().zip(types) {
-            let words = match ty {
+            let place = match ty {
                 IrType::Struct(_) => places.structure(param)?,
                 _ if param.action == MarshalAction::StructValue => places.structure(param)?,
-                IrType::F32 | IrType::F64 => vec![places.float(*ty)],
-                _ => vec![places.integer()],
+                IrType::F32 | IrType::F64 => ParamLocation::Scalar(places.scalar(RegisterPart::Float64, *ty)),
+                _ => ParamLocation::Scalar(places.integer()),
             };
-            places.params.push(words);
+            places.params.push(place);
         }
         if places.stack > 0 {
             places.integers = places.integers.max(places.integer_limit);
@@ -74,19 +86,21 @@ impl ArgumentLocations {
     }
 
     fn integer(&mut self) -> WordLocation {
-        if self.integers == self.integer_limit {
-            return self.on_stack();
+        self.scalar(RegisterPart::Integer, IrType::I64)
+    }
+
+    fn scalar(&mut self, part: RegisterPart, ty: IrType) -> WordLocation {
+        if self.registers.take(&[part]) { self.in_register(part, ty) } else { self.on_stack() }
+    }
+
+    /// The next register, which was taken.
+    fn in_register(&mut self, part: RegisterPart, ty: IrType) -> WordLocation {
+        if part.is_float() {
+            self.floats.push(ty);
+            return WordLocation::Float(self.floats.len() - 1);
         }
         self.integers += 1;
         WordLocation::Integer(self.integers - 1)
-    }
-
-    fn float(&mut self, ty: IrType) -> WordLocation {
-        if self.floats.len() == FLOAT_REGISTERS {
-            return self.on_stack();
-        }
-        self.floats.push(ty);
-        WordLocation::Float(self.floats.len() - 1)
     }
 
     fn on_stack(&mut self) -> WordLocation {
@@ -94,21 +108,24 @@ impl ArgumentLocations {
         WordLocation::Stack(self.stack - 1)
     }
 
-    fn structure(&mut self, param: &ParamPlan) -> LoadResult<Vec<WordLocation>> {
-        if let StructClass::Registers(classes) = struct_class(&param.native, param.ty)? {
-            let integers = classes.iter().filter(|class| **class == Eightbyte::Integer).count();
-            let floats = classes.len() - integers;
-            if self.integers + integers <= self.integer_limit && self.floats.len() + floats <= FLOAT_REGISTERS {
-                return Ok(classes
-                    .iter()
-                    .map(|class| match class {
-                        Eightbyte::Integer => self.integer(),
-                        Eightbyte::Sse => self.float(IrType::F64),
-                    })
-                    .collect());
+    fn structure(&mut self, param: &ParamPlan) -> LoadResult<ParamLocation> {
+        let words = match struct_class(&param.native, param.ty)? {
+            StructClass::Reference => return Ok(ParamLocation::Address(self.integer())),
+            StructClass::Registers(parts) if self.registers.take(&parts) => {
+                parts.iter().map(|part| self.in_register(*part, part_type(*part))).collect()
             }
+            _ => (0..param.native.size_bytes()?.div_ceil(8)).map(|_| self.on_stack()).collect(),
+        };
+        Ok(ParamLocation::Words(words))
+    }
+
+    /// What a struct's word holds of it.
+    fn part(&self, place: WordLocation) -> RegisterPart {
+        match place {
+            WordLocation::Float(index) if self.floats[index] == IrType::F32 => RegisterPart::Float32,
+            WordLocation::Float(_) => RegisterPart::Float64,
+            WordLocation::Integer(_) | WordLocation::Stack(_) => RegisterPart::Integer,
         }
-        Ok((0..param.native.size_bytes()?.div_ceil(8)).map(|_| self.on_stack()).collect())
     }
 
     /// Types of all words in their order.
@@ -138,25 +155,72 @@ pub(super) fn is_needed(plan: &MethodPlan) -> bool {
     plan.params.iter().chain([&plan.ret]).any(|param| param.action == MarshalAction::StructValue)
 }
 
-/// How a native struct result whose layout differs from the managed one is returned.
-pub(super) enum StructResult {
-    /// The callee writes it to this address.
-    Memory(ValueId),
-    /// One register holds it.
-    Register(Eightbyte),
-    /// Two registers hold it: for the code generator, a struct of this type.
-    Pair(Ty),
+/// The type in which a part of a struct is passed.
+fn part_type(part: RegisterPart) -> IrType {
+    match part {
+        RegisterPart::Integer => IrType::I64,
+        RegisterPart::Float64 => IrType::F64,
+        RegisterPart::Float32 => IrType::F32,
+    }
 }
 
-/// A struct type without references that is passed in registers of these classes; a stand-in for native structs, which
-/// the code generator does not know.
-fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
-    let member = |class| match class {
-        Eightbyte::Integer => universe().library_type(LibraryType::Int64),
-        Eightbyte::Sse => universe().library_type(LibraryType::Double),
+/// The memory type of a part of a struct.
+pub(super) fn part_memory(part: RegisterPart) -> MemType {
+    match part {
+        RegisterPart::Integer => MemType::I64,
+        RegisterPart::Float64 => MemType::F64,
+        RegisterPart::Float32 => MemType::F32,
+    }
+}
+
+/// How a native struct result whose layout differs from the managed one is returned.
+pub(super) enum StructResult {
+    /// The callee writes it to this address, which is an argument.
+    Memory(ValueId),
+    /// One register holds it.
+    Register(RegisterPart),
+    /// In another way: for the code generator, a struct of this type.
+    Struct(Ty),
+}
+
+/// A struct type without references that is returned as the native struct is; the code generator does not know that
+/// one. It is larger only where registers hold more.
+///
+/// # Errors
+/// The errors of the layouts.
+fn stand_in(ret: &ParamPlan) -> LoadResult<Ty> {
+    let member = |ty| universe().library_type(ty);
+    let members = match struct_class(&ret.native, ret.ty)? {
+        StructClass::Registers(parts) => parts
+            .iter()
+            .map(|part| match part {
+                RegisterPart::Integer => member(LibraryType::Int64),
+                RegisterPart::Float64 => member(LibraryType::Double),
+                RegisterPart::Float32 => member(LibraryType::Single),
+            })
+            .collect::<LoadResult<Vec<Ty>>>()?,
+        StructClass::Memory | StructClass::Reference => {
+            let size_bytes = ret.native.size_bytes()?;
+            let (ty, bytes) = match size_bytes.trailing_zeros() {
+                0 => (LibraryType::Byte, 1),
+                1 => (LibraryType::Int16, 2),
+                2 => (LibraryType::Int32, 4),
+                _ => (LibraryType::Int64, 8),
+            };
+            vec![member(ty)?; (size_bytes / bytes) as usize]
+        }
     };
+    struct_of(&members)
+}
+
+/// A struct that consists of these types, which have one size.
+fn struct_of(members: &[Ty]) -> LoadResult<Ty> {
+    if let [member] = members {
+        return Ok(*member);
+    }
+    let (first, second) = members.split_at(members.len() / 2);
     let definition = universe().library_type(LibraryType::KeyValuePair)?;
-    saki_types::universe().instantiate(definition, &[member(first)?, member(second)?])
+    universe().instantiate(definition, &[struct_of(first)?, struct_of(second)?])
 }
 
 /// How the result of the plan is returned, if it is such a struct.
@@ -167,13 +231,13 @@ pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadRes
     if ret.action != MarshalAction::StructValue {
         return Ok(None);
     }
-    Ok(Some(match struct_class(&ret.native, ret.ty)?.registers() {
-        Some([class]) => StructResult::Register(*class),
-        Some([first, second]) => StructResult::Pair(pair(*first, *second)?),
-        _ => {
+    Ok(Some(match struct_class(&ret.native, ret.ty)? {
+        StructClass::Registers(parts) if parts.len() == 1 => StructResult::Register(parts[0]),
+        StructClass::Memory if NativeAbi::HOST.passes_result_address_as_argument() => {
             let place = b.local(IrType::Block(ret.native.size_bytes()?.next_multiple_of(8)));
             StructResult::Memory(b.address_of(place))
         }
+        _ => StructResult::Struct(stand_in(ret)?),
     }))
 }
 
@@ -211,27 +275,36 @@ pub(super) fn arrange(
             }
             _ => None,
         };
-        for (word, place) in places.params[index].iter().enumerate() {
-            let position = places.position(*place);
-            values[position] = Some(match address {
-                Some(address) => {
-                    let mem = if matches!(place, WordLocation::Float(_)) { MemType::F64 } else { MemType::I64 };
-                    b.load(address, word as i32 * 8, mem, flags(AliasClass::Any))
+        match (&places.params[index], address) {
+            (ParamLocation::Words(words), Some(address)) => {
+                let mut offset = 0;
+                for &place in words {
+                    let part = places.part(place);
+                    let word = b.load(address, offset, part_memory(part), flags(AliasClass::Any));
+                    values[places.position(place)] = Some(word);
+                    offset += part.size_bytes() as i32;
                 }
-                None if matches!(place, WordLocation::Stack(_)) => word_of_scalar(b, ty, value),
-                None => {
-                    // A narrow integer keeps its type in a register.
-                    params[position] = word_type(ty);
-                    value
-                }
-            });
+            }
+            (&ParamLocation::Scalar(place @ WordLocation::Stack(_)), _) => {
+                values[places.position(place)] = Some(word_of_scalar(b, ty, value));
+            }
+            (&ParamLocation::Scalar(place), _) => {
+                let position = places.position(place);
+                // A narrow integer keeps its type in a register.
+                params[position] = word_type(ty);
+                values[position] = Some(value);
+            }
+            (&ParamLocation::Address(place), address) => {
+                values[places.position(place)] = Some(address.unwrap_or(value));
+            }
+            (ParamLocation::Words(_), None) => {}
         }
     }
     let ret = match result {
         None => sig.ret,
-        Some(StructResult::Memory(_) | StructResult::Register(Eightbyte::Integer)) => Some(IrType::I64),
-        Some(StructResult::Register(Eightbyte::Sse)) => Some(IrType::F64),
-        Some(StructResult::Pair(ty)) => Some(IrType::Struct(ty)),
+        Some(StructResult::Memory(_)) => Some(IrType::I64),
+        Some(StructResult::Register(part)) => Some(part_type(*part)),
+        Some(StructResult::Struct(ty)) => Some(IrType::Struct(ty)),
     };
     let values = values.into_iter().map(|value| value.unwrap_or_else(|| b.const_i64(0))).collect();
     Ok((CallSig { params, ret, ..CallSig::default() }, values))
@@ -274,9 +347,9 @@ pub(super) enum IncomingResult {
     /// To the address in this local, which is also returned.
     Memory(LocalId),
     /// In one register.
-    Register(Eightbyte),
-    /// In two registers.
-    Pair,
+    Register(RegisterPart),
+    /// As a struct of another type (`stand_in`), which may be longer; it has so many bytes.
+    Struct(u32),
 }
 
 /// Return type of a callback whose result is a struct with a different native layout.
@@ -284,10 +357,10 @@ pub(super) enum IncomingResult {
 /// # Errors
 /// The errors of the layouts.
 pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
-    Ok(match struct_class(&ret.native, ret.ty)?.registers() {
-        Some([Eightbyte::Sse]) => IrType::F64,
-        Some([first, second]) => IrType::Struct(pair(*first, *second)?),
-        _ => IrType::I64,
+    Ok(match struct_class(&ret.native, ret.ty)? {
+        StructClass::Registers(parts) if parts.len() == 1 => part_type(parts[0]),
+        StructClass::Memory if NativeAbi::HOST.passes_result_address_as_argument() => IrType::I64,
+        _ => IrType::Struct(stand_in(ret)?),
     })
 }
 
@@ -296,10 +369,12 @@ impl Incoming {
     /// The errors of the layouts.
     pub(super) fn new(plan: &MethodPlan, types: Vec<IrType>, first_local: u32) -> LoadResult<Incoming> {
         let result = match plan.ret.action {
-            MarshalAction::StructValue => Some(match struct_class(&plan.ret.native, plan.ret.ty)?.registers() {
-                Some([class]) => IncomingResult::Register(*class),
-                Some([_, _]) => IncomingResult::Pair,
-                _ => IncomingResult::Memory(LocalId(first_local)),
+            MarshalAction::StructValue => Some(match struct_class(&plan.ret.native, plan.ret.ty)? {
+                StructClass::Registers(parts) if parts.len() == 1 => IncomingResult::Register(parts[0]),
+                StructClass::Memory if NativeAbi::HOST.passes_result_address_as_argument() => {
+                    IncomingResult::Memory(LocalId(first_local))
+                }
+                _ => IncomingResult::Struct(stand_in(&plan.ret)?.value_size_bytes()?.next_multiple_of(8)),
             }),
             _ => None,
         };
@@ -320,21 +395,23 @@ impl Incoming {
     pub(super) fn gather(&self, b: &mut FunctionBuilder, param: &ParamPlan) -> LoadResult<LocalId> {
         let position = param.index as usize - 1;
         let ty = self.types[position];
-        let words: Vec<LocalId> = self.places.params[position]
-            .iter()
-            .map(|place| LocalId(self.first_local + self.places.position(*place) as u32))
-            .collect();
+        let local = |place| LocalId(self.first_local + self.places.position(place) as u32);
         let is_other_struct = param.action == MarshalAction::StructValue;
-        if !is_other_struct && !matches!(ty, IrType::Struct(_)) {
-            return Ok(self.gather_scalar(b, ty, words[0]));
-        }
-        let block = b.local(block_for(param)?);
-        let address = b.address_of(block);
-        for (index, word) in words.into_iter().enumerate() {
-            let mem = if b.local_type(word) == IrType::F64 { MemType::F64 } else { MemType::I64 };
-            let value = b.get(word);
-            b.store(address, index as i32 * 8, value, mem, flags(AliasClass::Any));
-        }
+        let address = match &self.places.params[position] {
+            &ParamLocation::Scalar(place) => return Ok(self.gather_scalar(b, ty, local(place))),
+            &ParamLocation::Address(place) => b.get(local(place)),
+            ParamLocation::Words(words) => {
+                let block = b.local(block_for(param)?);
+                let address = b.address_of(block);
+                let mut offset = 0;
+                for &place in words {
+                    let (part, value) = (self.places.part(place), b.get(local(place)));
+                    b.store(address, offset, value, part_memory(part), flags(AliasClass::Any));
+                    offset += part.size_bytes() as i32;
+                }
+                address
+            }
+        };
         let argument = b.local(if is_other_struct { IrType::I64 } else { ty });
         match ty {
             IrType::Struct(ty) if !is_other_struct => {

@@ -23,7 +23,6 @@ use crate::ir::{
     Terminator, Transition, UnOp, ValueId,
 };
 use saki_abi::HelperId;
-use saki_abi::native::Eightbyte;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
 use saki_types::{ElementType, LibraryType, LoadResult, Method, Ty, universe};
 
@@ -507,9 +506,8 @@ fn struct_result_address(b: &mut FunctionBuilder, result: &StructResult, value: 
     let mem = match result {
         StructResult::Memory(place) => return *place,
         // The operand of a struct is its address.
-        StructResult::Pair(_) => return value,
-        StructResult::Register(Eightbyte::Integer) => MemType::I64,
-        StructResult::Register(Eightbyte::Sse) => MemType::F64,
+        StructResult::Struct(_) => return value,
+        StructResult::Register(part) => native_registers::part_memory(*part),
     };
     let place = b.local(IrType::Block(8));
     let address = b.address_of(place);

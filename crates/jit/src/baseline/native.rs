@@ -8,7 +8,7 @@ use super::types::{machine_type, result_type};
 use crate::struct_classes::{classify, passes_in_registers};
 use crate::symbols::RelocTarget;
 use crate::type_facts::{ValueLayout, value_layout};
-use saki_abi::native::{ArgumentRegisters, Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, StructClass};
+use saki_abi::native::{ArgumentRegisters, NativeAbi, RegisterPart, StructClass};
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET, THREAD_STUB_ARG_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_code::masm::{Address, MachineType, MacroAssembler, MemoryAccess, Reg};
@@ -22,10 +22,11 @@ struct Native {
     moves: Vec<(Reg, Argument)>,
 }
 
-fn eightbyte_type(class: Eightbyte) -> MachineType {
-    match class {
-        Eightbyte::Integer => MachineType::I64,
-        Eightbyte::Sse => MachineType::F64,
+fn part_type(part: RegisterPart) -> MachineType {
+    match part {
+        RegisterPart::Integer => MachineType::I64,
+        RegisterPart::Float64 => MachineType::F64,
+        RegisterPart::Float32 => MachineType::F32,
     }
 }
 
@@ -146,7 +147,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             let place = self.registers.copy_place(padded_bytes);
             self.copy_to_frame(place, value, layout)?;
             for (index, &part) in parts.iter().enumerate() {
-                let ty = eightbyte_type(part);
+                let ty = part_type(part);
                 self.native_argument(native, Argument::Slot(place + index as i32 * 8, ty), ty);
             }
             return Some(());
@@ -160,11 +161,11 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// Stores a struct that is in the registers of a result.
-    fn native_struct_result(&mut self, parts: &[Eightbyte], place: Value, layout: ValueLayout) {
-        let whole = self.registers.new_area(MAX_REGISTER_STRUCT_BYTES);
+    fn native_struct_result(&mut self, parts: &[RegisterPart], place: Value, layout: ValueLayout) {
+        let whole = self.registers.new_area(2 * 8);
         let mut used = [0; 2];
         for (index, &part) in parts.iter().enumerate() {
-            let ty = eightbyte_type(part);
+            let ty = part_type(part);
             let class = usize::from(ty.is_float());
             self.store_slot(M::NATIVE_RESULTS[class][used[class]], whole + index as i32 * 8, ty);
             used[class] += 1;

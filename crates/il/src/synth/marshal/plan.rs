@@ -7,7 +7,6 @@
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, MarshalPosition, NativeType, StringForm, native_type};
 use crate::ir::Transition;
-use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
 use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
@@ -304,7 +303,7 @@ fn action(plan: &ParamPlan) -> LoadResult<MarshalAction> {
         }
         NativeType::ClassPointer(_) => MarshalAction::Helper,
         NativeType::Struct(_) if plan.by_ref => MarshalAction::Helper,
-        NativeType::Struct(_) if NativeAbi::HOST.passes_structs() => MarshalAction::StructValue,
+        NativeType::Struct(_) => MarshalAction::StructValue,
         NativeType::Delegate(_) | NativeType::Date => MarshalAction::Helper,
         NativeType::AnyObject(_) if !plan.by_ref => MarshalAction::Helper,
         NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => MarshalAction::SafeHandle,

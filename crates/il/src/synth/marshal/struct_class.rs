@@ -5,7 +5,7 @@
 
 use super::layout::native_layout;
 use super::native_type::NativeType;
-use saki_abi::native::{MAX_REGISTER_STRUCT_BYTES, Scalar, StructClass};
+use saki_abi::native::{MAX_REGISTER_STRUCT_BYTES, NativeAbi, Scalar, StructClass};
 use saki_types::{ElementType, LoadResult, Ty};
 
 /// How the struct is passed.
@@ -15,11 +15,11 @@ use saki_types::{ElementType, LoadResult, Ty};
 pub fn struct_class(native: &NativeType, ty: Ty) -> LoadResult<StructClass> {
     let size_bytes = native.size_bytes()?;
     if size_bytes > MAX_REGISTER_STRUCT_BYTES {
-        return Ok(StructClass::Memory);
+        return Ok(NativeAbi::HOST.classify(size_bytes, &[]));
     }
     let mut scalars = Vec::new();
     collect(native, ty, 0, &mut scalars)?;
-    Ok(StructClass::of(size_bytes, &scalars))
+    Ok(NativeAbi::HOST.classify(size_bytes, &scalars))
 }
 
 fn collect(native: &NativeType, ty: Ty, offset_bytes: u32, scalars: &mut Vec<Scalar>) -> LoadResult<()> {
