@@ -26,6 +26,8 @@ pub struct NativeAbi {
     pub red_zone_bytes: usize,
     pub vectors: VectorRegisters,
     pub is_little_endian: bool,
+    /// Bytes that a direct call, or jump, reaches in both directions.
+    pub call_reach_bytes: usize,
 }
 
 /// The way in which structs are passed by value.
@@ -106,6 +108,7 @@ impl NativeAbi {
         red_zone_bytes: 128,
         vectors: VectorRegisters::Sse,
         is_little_endian: true,
+        call_reach_bytes: 2 << 30,
     };
     /// AAPCS64, as Linux uses it.
     pub const AARCH64: NativeAbi = NativeAbi {
@@ -115,6 +118,7 @@ impl NativeAbi {
         red_zone_bytes: 0,
         vectors: VectorRegisters::Neon,
         is_little_endian: true,
+        call_reach_bytes: 128 << 20,
     };
     /// The description of the machine for which this is compiled.
     #[cfg(target_arch = "x86_64")]

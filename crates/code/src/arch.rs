@@ -13,16 +13,16 @@
 //! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the
 //! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`), the settings of
 //! `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames
-//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as for aarch64: nothing depends
-//! on them.
+//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as for aarch64: nothing
+//! depends on them.
 //!
 //! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but
 //! for `frame_liveness`.
 
-use crate::error::CodeError;
-use patch_site::FIELD_BYTES;
-use saki_abi::{Reloc, StubId, ThreadAbi};
-use std::ops::Range;
+use saki_abi::{StubId, ThreadAbi};
+
+pub use interface::FrameState;
+pub(crate) use interface::{Architecture, FIELD_BYTES, RETURN_BYTES, STUB_BYTES};
 
 #[cfg(target_arch = "aarch64")]
 #[path = "arch/aarch64.rs"]
@@ -31,130 +31,12 @@ mod target;
 #[path = "arch/x86_64.rs"]
 mod target;
 
+mod interface;
 pub mod masm;
 pub(crate) mod patch_site;
 
 /// The architecture for which this is compiled.
 pub(crate) use target::Target as Arch;
-
-/// Bytes of an entry stub, an unboxing stub and a veneer.
-pub(crate) const STUB_BYTES: usize = 16;
-
-/// Bytes of the body that goes back to the outer part of a stack.
-pub(crate) const RETURN_BYTES: usize = 32;
-
-/// The instructions that this crate writes, runs and recognises. Addresses are those of the executable view.
-pub(crate) trait Architecture {
-    /// EntryFrame: the previous `exit_frame` is at FP + this.
-    const ENTRY_PREVIOUS_EXIT_OFFSET: isize;
-    /// EntryFrame: SP = FP − this while managed code runs.
-    const ENTRY_SAVED_BYTES: usize;
-    /// Offset of the lazy tail in an entry stub: until there is code, the stub jumps to it, and it calls the compile
-    /// trampoline.
-    const LAZY_TAIL_OFFSET: usize;
-    /// Reserved for code where there is room: a power of two, within which calls and jumps reach every place.
-    const MAX_CODE_BYTES: usize;
-    /// Bytes of the last part of the body that goes back to the outer part of a stack, to which methods return.
-    const RETURN_TAIL_BYTES: usize;
-
-    /// Whether the rest of this interface works. It is asked before anything else of it is used.
-    ///
-    /// # Errors
-    /// `CodeError::Unsupported`: Saki does not run on this architecture yet.
-    fn check() -> Result<(), CodeError>;
-
-    // Stubs. Each is written once and then only read and executed.
-
-    /// The stub at `stub`: a jump to the address in the word at `cell`, then the lazy tail, which leads to `hop`, the
-    /// compile trampoline's veneer.
-    fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES];
-    /// The stub at `stub` that adds the header's size to the first argument and jumps to the address in the word at
-    /// `cell`.
-    fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES];
-    /// A jump to `target`, however far, that changes no register in which something is passed.
-    fn encode_veneer(target: usize) -> [u8; STUB_BYTES];
-    /// Where the lazy tails of entry stubs go: compiles the method and jumps to its code.
-    fn compile_trampoline() -> usize;
-    /// The stub that compiled code names by `id`.
-    fn stub_address(id: StubId) -> usize;
-    /// Where the signal handler sends a thread that faulted in compiled code, with the kind of fault as first argument
-    /// and the faulting PC + 1 as its return address.
-    fn fault_throw_address() -> usize;
-
-    // Patching.
-
-    /// Applies a relocation to `body`, which will run at `start`; the target is an address. `far` gives an address
-    /// within reach that jumps to its argument.
-    ///
-    /// # Errors
-    /// `BadRelocation`, or the errors of `far`.
-    fn relocate(
-        body: &mut [u8],
-        start: usize,
-        reloc: &Reloc<usize>,
-        far: impl FnOnce(usize) -> Result<usize, CodeError>,
-    ) -> Result<(), CodeError>;
-    /// The four bytes `old`, at the address `field`, of a call or jump that was placed by `relocate`, changed to lead
-    /// to `target`, which lies in the region.
-    fn call_field(field: usize, old: [u8; FIELD_BYTES], target: usize) -> [u8; FIELD_BYTES];
-    /// The target of the call with these bytes at the address `field`.
-    fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize;
-
-    // Entering managed code.
-
-    /// See `crate::enter`.
-    ///
-    /// # Safety
-    /// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
-    /// it is safe to call with these arguments.
-    unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32;
-    /// See `crate::return_from_native_call`.
-    ///
-    /// # Safety
-    /// Those of that function.
-    unsafe fn return_from_native_call(_thread: *mut ThreadAbi) {}
-    /// The return address of frames that `enter` has called.
-    fn enter_return_address() -> usize;
-    /// Where an exception lands that reaches `enter` (FP = the EntryFrame's, SP = FP − `ENTRY_SAVED_BYTES`).
-    fn enter_unwound_address() -> usize;
-
-    // Stacks in two parts, see `crate::growth`.
-
-    /// The body whose end goes back to the outer part of the stack; the return address is that of its last
-    /// `RETURN_TAIL_BYTES`.
-    fn encode_return_to_outer() -> [u8; RETURN_BYTES];
-    /// See `crate::growth::grow`. 0: the frame cannot be moved.
-    ///
-    /// # Safety
-    /// As for `crate::growth::grow`; `landing` is the address in the body of `encode_return_to_outer`.
-    unsafe fn move_frame(thread: *mut ThreadAbi, registers: [usize; 4], inner: Range<usize>, landing: usize) -> usize;
-
-    // Recognising code.
-
-    /// How far the frame of the body at `start` is made or undone at its instruction `pc`.
-    ///
-    /// # Safety
-    /// `pc` is in a placed body that begins at `start`.
-    unsafe fn frame_state(start: usize, pc: usize) -> FrameState;
-    /// Whether the instruction at `pc` is a stack probe: in the prologue of a frame larger than a page, it touches the
-    /// stack page by page.
-    ///
-    /// # Safety
-    /// `pc` is in a placed body with these first and past-the-end addresses.
-    unsafe fn is_stack_probe(start: usize, end: usize, pc: usize) -> bool;
-}
-
-/// To which frame the frame pointer points at an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FrameState {
-    /// The caller's frame: this body has pushed nothing yet, or nothing is left of what it pushed. x86-64: the return
-    /// address is at SP; aarch64: it is in x30.
-    NotPushed,
-    /// The caller's frame: the frame pointer is saved at SP, and the return address is behind it.
-    Pushed,
-    /// The body's own.
-    Complete,
-}
 
 /// EntryFrame: the previous `exit_frame` is at FP + this.
 pub const ENTRY_PREVIOUS_EXIT_OFFSET: isize = Arch::ENTRY_PREVIOUS_EXIT_OFFSET;

@@ -76,16 +76,29 @@ pub struct UnwindHooks {
 #[repr(transparent)]
 pub(crate) struct Installed<T>(UnsafeCell<MaybeUninit<T>>);
 
-// SAFETY: written once, by `install_hooks`, before managed code runs on any thread; only read afterwards.
-unsafe impl Sync for Installed<StubHooks> {}
+// SAFETY: written once, by `install`, before managed code runs on any thread; only read afterwards.
+unsafe impl Sync for Installed<StubTable> {}
 
-pub(crate) static HOOKS: Installed<StubHooks> = Installed(UnsafeCell::new(MaybeUninit::zeroed()));
+/// What stubs call: the hooks, at its start, and a function of this crate.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct StubTable {
+    hooks: StubHooks,
+    /// (thread, address of an entry stub) → code address to continue in, or 0 with an exception pending.
+    pub compile_entry: unsafe extern "C" fn(*mut ThreadAbi, usize) -> usize,
+}
+
+pub(crate) static HOOKS: Installed<StubTable> = Installed(UnsafeCell::new(MaybeUninit::zeroed()));
 static IS_INSTALLED: Once = Once::new();
 
+/// What the compile trampoline calls.
+pub(crate) type CompileEntry = unsafe extern "C" fn(*mut ThreadAbi, usize) -> usize;
+
 /// Gives the stubs their hooks, before any managed code runs. The first ones stay.
-pub fn install_hooks(hooks: StubHooks) {
+pub(crate) fn install(hooks: StubHooks, compile_entry: CompileEntry) {
+    let table = StubTable { hooks, compile_entry };
     // SAFETY: one call comes here, and nobody reads before managed code runs.
-    IS_INSTALLED.call_once(|| unsafe { *HOOKS.0.get() = MaybeUninit::new(hooks) });
+    IS_INSTALLED.call_once(|| unsafe { *HOOKS.0.get() = MaybeUninit::new(table) });
 }
 
 /// The hooks.
@@ -96,5 +109,18 @@ pub(crate) unsafe fn installed() -> &'static StubHooks {
     // SAFETY: never written again once managed code runs.
     let hooks = unsafe { &*HOOKS.0.get() };
     // SAFETY: the caller promises that they are there.
-    unsafe { hooks.assume_init_ref() }
+    &unsafe { hooks.assume_init_ref() }.hooks
+}
+
+/// What a hook that looks for code returned: 0 if an exception is pending.
+///
+/// # Safety
+/// `thread` is current.
+pub(crate) unsafe fn code_or_pending(thread: *mut ThreadAbi, code: usize) -> usize {
+    // SAFETY: `thread` is current, and only its owner touches this field.
+    let pending = unsafe { !(*thread).pending_exception.is_null() };
+    if !pending && code == 0 {
+        saki_base::bug!("a resolving hook returned neither code nor an exception");
+    }
+    if pending { 0 } else { code }
 }

@@ -8,7 +8,8 @@
 //! stubs or the code that was current; when other code becomes current, `imt_cache_lead` leads them there while the
 //! world is stopped.
 
-use saki_abi::VTable;
+use crate::hooks;
+use saki_abi::{ObjRef, ThreadAbi, VTable};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// One cached pair; the assembly knows the field order.
@@ -127,6 +128,29 @@ pub unsafe fn imt_cache_lead(successor: impl Fn(usize) -> Option<usize>) {
 pub fn imt_cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
     // Acquire: the nodes' fields.
     find(bucket_of(vtable, method).load(Ordering::Acquire), vtable, method)
+}
+
+/// Looks for the method's code, and keeps it in the cache; 0 with an exception pending.
+///
+/// # Safety
+/// Called by the stub of `StubId::ImtResolve` with the current thread and a non-null receiver.
+pub(crate) unsafe extern "C" fn resolve_interface(
+    thread: *mut ThreadAbi,
+    receiver: ObjRef,
+    method: *const (),
+) -> usize {
+    // SAFETY: managed code has called the stub.
+    let hooks = unsafe { hooks::installed() };
+    // SAFETY: the receiver is an object: the call sequence has loaded its vtable.
+    let vtable = unsafe { (*receiver.0).vtable };
+    // SAFETY: arguments as the caller of the interface method gave them.
+    let code = unsafe { (hooks.resolve_interface)(thread, receiver, method) };
+    // SAFETY: `thread` is current.
+    let code = unsafe { hooks::code_or_pending(thread, code) };
+    if code != 0 {
+        imt_cache_insert(vtable, method, code);
+    }
+    code
 }
 
 #[cfg(test)]

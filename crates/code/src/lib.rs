@@ -125,7 +125,7 @@ pub use growth::grow;
 #[cfg(not(loom))]
 pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]
-pub use hooks::{Landing, StubHooks, UnwindHooks, install_hooks};
+pub use hooks::{Landing, StubHooks, UnwindHooks};
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cache_lead, imt_cached};
 #[cfg(not(loom))]
@@ -138,3 +138,5 @@ pub use observer::{CodeObserver, chunk_of, observe};
 pub use region::{allow_breakpoints, init, region_range};
 #[cfg(not(loom))]
 pub use stub_slots::veneer;
+#[cfg(not(loom))]
+pub use trampolines::install_hooks;

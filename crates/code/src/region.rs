@@ -24,6 +24,10 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// written to again, and would count as resident a second time. Those in which a call is changed come back at a page
 /// fault each.
 const CHUNKS_WRITTEN_AT_ONCE: usize = 16;
+const CALL_REACH_BYTES: usize = saki_abi::NativeAbi::HOST.call_reach_bytes;
+/// Reserved for code where there is room. Roslyn on itself needs about 60 MiB; the rest costs address space only. All
+/// code is within reach of all calls in it.
+const MAX_CODE_BYTES: usize = if CALL_REACH_BYTES < 1 << 30 { CALL_REACH_BYTES } else { 1 << 30 };
 /// The least size with which Saki starts: `mcs` compiling a program fills a third of it.
 const MIN_CODE_BYTES: usize = 8 << 20;
 /// The part of scarce address space that the code region may ask for; it is mapped twice, and its tables take a quarter
@@ -32,7 +36,7 @@ const CODE_SHARE: usize = 32;
 /// The part of the code region's size that is reserved for entry records: enough for a quarter of the region full of
 /// entry stubs.
 const DATA_SHARE: usize = 4;
-pub(crate) const MAX_DATA_CHUNKS: usize = Arch::MAX_CODE_BYTES / DATA_SHARE / CHUNK_BYTES;
+pub(crate) const MAX_DATA_CHUNKS: usize = MAX_CODE_BYTES / DATA_SHARE / CHUNK_BYTES;
 /// Bodies start at multiples of this; one start bit covers one granule.
 pub(crate) const GRANULE_BYTES: usize = 16;
 
@@ -113,7 +117,7 @@ pub(crate) fn mapped_region() -> Option<&'static Region> {
 
 impl Region {
     fn map() -> Result<Region, CodeError> {
-        let mut code_bytes = saki_os::address_space::share_bytes(Arch::MAX_CODE_BYTES, MIN_CODE_BYTES, CODE_SHARE);
+        let mut code_bytes = saki_os::address_space::share_bytes(MAX_CODE_BYTES, MIN_CODE_BYTES, CODE_SHARE);
         let views = loop {
             match DualMapping::new(code_bytes + code_bytes / DATA_SHARE) {
                 Ok(views) => break views,

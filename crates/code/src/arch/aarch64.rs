@@ -14,8 +14,7 @@ mod patching;
 #[path = "aarch64/stubs.rs"]
 mod stubs;
 
-use super::patch_site::FIELD_BYTES;
-use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
+use super::{Architecture, FIELD_BYTES, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
 use std::ops::Range;
@@ -26,8 +25,6 @@ impl Architecture for Target {
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
     const ENTRY_SAVED_BYTES: usize = stubs::ENTRY_SAVED_BYTES;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
-    /// `b` and `bl` reach 128 MiB in both directions, so that every body reaches every other and all stubs.
-    const MAX_CODE_BYTES: usize = 128 << 20;
     const RETURN_TAIL_BYTES: usize = STUB_BYTES;
 
     /// The other cores fetch what is written, and calls that are changed, only after a context synchronisation, which

@@ -26,14 +26,12 @@
 //! Left out: which calls lead to which method (`call_sites`), and the slots of vtables, which lie in the memory of
 //! types.
 
-use super::{Arch, Architecture};
+use super::{Arch, Architecture, FIELD_BYTES};
 use crate::region::Region;
 use std::sync::atomic::Ordering;
 
 /// Size of the aligned word by which a field is changed.
 const WORD_BYTES: usize = 8;
-/// Bytes of the field that names the target of a direct call or jump.
-pub(crate) const FIELD_BYTES: usize = 4;
 
 /// A direct call or jump in placed code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

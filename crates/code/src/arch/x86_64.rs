@@ -35,8 +35,6 @@ impl Architecture for Target {
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
     const ENTRY_SAVED_BYTES: usize = 64;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
-    /// Roslyn on itself needs about 60 MiB; the rest costs address space only.
-    const MAX_CODE_BYTES: usize = 1 << 30;
     const RETURN_TAIL_BYTES: usize = growth::RETURN_TAIL_BYTES;
 
     fn check() -> Result<(), CodeError> {

@@ -1,10 +1,12 @@
 //! Runs of six lines or more that stand in two places, the same to the letter but for indentation.
 //!
 //! Comments and blank lines do not count, nor do imports and attributes. A run must have some weight: six closing
-//! braces, or six short rows of a table, are alike by chance.
+//! braces, or six short rows of a table, are alike by chance. Files of two processor architectures
+//! with the same path but for that implement one interface, and may be alike.
 
 use super::{Place, Program};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// A shorter run is alike by chance.
 const MIN_LINES: usize = 6;
@@ -30,7 +32,10 @@ pub fn places<'a>(programs: &'a [Program<'a>]) -> Vec<Place<'a>> {
         for start in 0..(rows[file].len() + 1).saturating_sub(MIN_LINES) {
             let window: Vec<&str> = rows[file][start..start + MIN_LINES].iter().map(|(_, text)| *text).collect();
             let earlier = firsts.get(&window).copied();
-            let is_apart = earlier.is_some_and(|(other, at)| other != file || at + MIN_LINES <= start);
+            let is_apart = earlier.is_some_and(|(other, at)| match other == file {
+                true => at + MIN_LINES <= start,
+                false => !are_counterparts(program.path, programs[other].path),
+            });
             let Some(earlier) = earlier.filter(|_| is_apart) else {
                 firsts.entry(window).or_insert((file, start));
                 run = None;
@@ -51,6 +56,12 @@ pub fn places<'a>(programs: &'a [Program<'a>]) -> Vec<Place<'a>> {
         }
     }
     found
+}
+
+/// Whether the two are files of two processor architectures, and implement one interface.
+fn are_counterparts(one: &Path, other: &Path) -> bool {
+    let neutral = |path: &Path| path.to_string_lossy().replace("aarch64", "x86_64");
+    neutral(one) == neutral(other)
 }
 
 /// The lines that count.
@@ -97,6 +108,13 @@ mod tests {
             &["crates/b/src/y.rs:1 as crates/a/src/x.rs:1", "crates/b/src/y.rs:9 as crates/a/src/x.rs:1"],
         );
         check(&format!("{RUN}other();\n{RUN}"), "", &["crates/a/src/x.rs:9 as crates/a/src/x.rs:1"]);
+    }
+
+    #[test]
+    fn architectures_have_one_interface() {
+        let found = |path| places_in("runs", &[("crates/a/src/aarch64/x.rs", RUN), (path, RUN)]);
+        assert!(found("crates/a/src/x86_64/x.rs").is_empty());
+        assert_eq!(found("crates/a/src/x86_64/y.rs").len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! changes: `b` and `bl` are among the instructions that may be replaced by each other at any time (Arm ARM §B2.2.5).
 
 use super::instructions::{self, INSTRUCTION_BYTES};
-use crate::arch::patch_site::FIELD_BYTES;
+use crate::arch::FIELD_BYTES;
 use crate::error::CodeError;
 use saki_abi::{AddressUse, Reloc, RelocKind};
 

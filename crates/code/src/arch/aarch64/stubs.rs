@@ -20,9 +20,8 @@ use super::instructions::{
     load_literal, page_address,
 };
 use crate::arch::STUB_BYTES;
-use crate::hooks::{self, StubHooks};
+use crate::hooks::{self, StubHooks, StubTable};
 use crate::imt;
-use crate::trampolines;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET};
 use saki_abi::{StubId, ThreadAbi};
@@ -152,11 +151,15 @@ pub(super) unsafe extern "C" fn compile_trampoline() {
         save_arguments!(),
         "mov x0, x21",
         "sub x1, x16, #{lazy_tail}",
-        "bl {compile}",
+        "adrp x16, {hooks}",
+        "add x16, x16, #:lo12:{hooks}",
+        "ldr x16, [x16, #{compile}]",
+        "blr x16",
         restore_arguments_and_jump!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
         lazy_tail = const LAZY_TAIL_OFFSET,
-        compile = sym trampolines::compile_entry,
+        hooks = sym hooks::HOOKS,
+        compile = const offset_of!(StubTable, compile_entry),
         throw_pending = sym throw_pending,
     )
 }
@@ -208,7 +211,7 @@ unsafe extern "C" fn imt_resolve() {
         node_method = const imt::NODE_METHOD_OFFSET,
         node_target = const imt::NODE_TARGET_OFFSET,
         node_next = const imt::NODE_NEXT_OFFSET,
-        resolve = sym trampolines::resolve_interface,
+        resolve = sym imt::resolve_interface,
         throw_pending = sym throw_pending,
     )
 }

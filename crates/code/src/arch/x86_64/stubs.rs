@@ -15,9 +15,8 @@ use super::masm::{DISPLACEMENT_BYTES, Hardware, RIP_RELATIVE};
 use super::native_calls;
 use super::registers::ARGUMENTS;
 use crate::arch::STUB_BYTES;
-use crate::hooks::{self, StubHooks};
+use crate::hooks::{self, StubHooks, StubTable};
 use crate::imt;
-use crate::trampolines;
 use cranelift_assembler_x64::{CodeSink, DeferredTarget, KnownOffset, TrapCode, inst};
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET};
@@ -157,11 +156,12 @@ pub(super) unsafe extern "C" fn compile_trampoline() {
         save_arguments!(),
         "mov rdi, r15",
         "lea rsi, [r11 - {lazy_return}]",
-        "call {compile}",
+        "call qword ptr [rip + {hooks} + {compile}]",
         restore_arguments_and_jump!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
         lazy_return = const LAZY_RETURN_OFFSET,
-        compile = sym trampolines::compile_entry,
+        hooks = sym hooks::HOOKS,
+        compile = const offset_of!(StubTable, compile_entry),
         throw_pending = sym throw_pending,
     )
 }
@@ -208,7 +208,7 @@ unsafe extern "C" fn imt_resolve() {
         node_method = const imt::NODE_METHOD_OFFSET,
         node_target = const imt::NODE_TARGET_OFFSET,
         node_next = const imt::NODE_NEXT_OFFSET,
-        resolve = sym trampolines::resolve_interface,
+        resolve = sym imt::resolve_interface,
         throw_pending = sym throw_pending,
     )
 }
