@@ -156,9 +156,14 @@ static class LeftOfUnloaded
     static IntPtr Jump (IntPtr target)
     {
         IntPtr code = mmap (IntPtr.Zero, (IntPtr) 4096, 7, 0x22, -1, IntPtr.Zero);
-        Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
-        Marshal.WriteIntPtr (code, 2, target);
-        Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        if (RuntimeInformation.ProcessArchitecture == Architecture.Arm64) {
+            Marshal.WriteInt64 (code, 0, unchecked ((long) 0xd61f020058000050));
+            Marshal.WriteIntPtr (code, 8, target);
+        } else {
+            Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
+            Marshal.WriteIntPtr (code, 2, target);
+            Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        }
         return code;
     }
 

@@ -47,14 +47,19 @@ static class Program
 
     static IntPtr code = mmap (IntPtr.Zero, (IntPtr) 4096, 7, 0x22, -1, IntPtr.Zero);
 
-    // The delegate's function as native code calls it, behind a jump (mov rax, target; jmp rax): the pointer itself would be taken
+    // The delegate's function as native code calls it, behind a jump (mov rax, target; jmp rax; aarch64: ldr x16, .+8; br x16): the pointer itself would be taken
     // for the delegate again.
     static T As<T> (Delegate target)
     {
         IntPtr start = code;
-        Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
-        Marshal.WriteIntPtr (code, 2, Marshal.GetFunctionPointerForDelegate (target));
-        Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        if (RuntimeInformation.ProcessArchitecture == Architecture.Arm64) {
+            Marshal.WriteInt64 (code, 0, unchecked ((long) 0xd61f020058000050));
+            Marshal.WriteIntPtr (code, 8, Marshal.GetFunctionPointerForDelegate (target));
+        } else {
+            Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
+            Marshal.WriteIntPtr (code, 2, Marshal.GetFunctionPointerForDelegate (target));
+            Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        }
         code += 16;
         return (T) (object) Marshal.GetDelegateForFunctionPointer (start, typeof (T));
     }
