@@ -46,7 +46,7 @@ fn methods_become_hot_under_collections_and_walks() {
 
 #[test]
 fn a_loop_goes_on_in_the_second_tier() {
-    let program = folder("tiers").join("loop.exe");
+    let program = folder("loops").join("loop.exe");
     if !compile("tiers/loop.cs", &program) {
         return;
     }
