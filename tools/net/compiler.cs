@@ -79,7 +79,7 @@ static class Compiler
         readonly List<ResourceDescription> resources = [];
         bool library, pdb, unoptimized, isChecked, usings, aspnet, nullable, config = true, tfmAttribute = true;
         LanguageVersion version = LanguageVersion.CSharp12;
-        string culture, asmName, roll;
+        string culture, asmName, roll, key;
 
         public Job(string[] args)
         {
@@ -97,6 +97,7 @@ static class Compiler
                     case "-debug": unoptimized = pdb = true; break;
                     case "-unoptimized": unoptimized = true; break;
                     case "-checked": isChecked = true; break;
+                    case "-key": key = Path.GetFullPath(v); break;
                     case "-usings": usings = true; break;
                     case "-nullable": nullable = true; break;
                     case "-noconfig": config = false; break;
@@ -138,7 +139,7 @@ static class Compiler
             var all = fw.SelectMany(f => Framework(f)).Where(r => !own.Contains(Path.GetFileName(r.Display)!)).Concat(refs);
             var c = CSharpCompilation.Create(asmName ?? Path.GetFileNameWithoutExtension(output), trees, all,
                 new CSharpCompilationOptions(library ? OutputKind.DynamicallyLinkedLibrary : OutputKind.ConsoleApplication, allowUnsafe: true, concurrentBuild: false,
-                    deterministic: true, checkOverflow: isChecked, optimizationLevel: unoptimized ? OptimizationLevel.Debug : OptimizationLevel.Release, warningLevel: 0,
+                    deterministic: true, checkOverflow: isChecked, cryptoKeyFile: key, publicSign: key != null, strongNameProvider: key != null ? new DesktopStrongNameProvider() : null, optimizationLevel: unoptimized ? OptimizationLevel.Debug : OptimizationLevel.Release, warningLevel: 0,
                     nullableContextOptions: nullable ? NullableContextOptions.Enable : NullableContextOptions.Disable));
             Directory.CreateDirectory(Path.GetDirectoryName(Path.GetFullPath(output))!);
             string basis = Path.ChangeExtension(output, null);

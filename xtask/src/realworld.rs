@@ -39,7 +39,8 @@ pub struct Options {
     /// Runtime command (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
-    /// Only programs and namespaces with this name; may be given several times.
+    /// Only programs and namespaces with this name, or whose name begins with it and a hyphen; may be given several
+    /// times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Print the Debian packages that the programs need, and run nothing.
@@ -62,14 +63,14 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     let mut entries = list::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let sources = folder.join("namespaces");
     let mut namespaces = if options.launchers { Vec::new() } else { namespaces::names(&sources)? };
-    let is_known = |name: &String| entries.iter().any(|e| e.name == *name) || namespaces.contains(name);
-    if let Some(unknown) = options.only.iter().find(|name| !is_known(name)) {
+    let is_known = |only: &String| entries.iter().map(|e| &e.name).chain(&namespaces).any(|name| is_named(name, only));
+    if let Some(unknown) = options.only.iter().find(|only| !is_known(only)) {
         return Err(format!("no program is called {unknown}"));
     }
     if options.markdown && (!options.only.is_empty() || options.launchers) {
         return Err("--markdown is for a run of everything, without --only and --launchers".to_owned());
     }
-    let is_wanted = |name: &String| options.only.is_empty() || options.only.contains(name);
+    let is_wanted = |name: &String| options.only.is_empty() || options.only.iter().any(|only| is_named(name, only));
     entries.retain(|e| is_wanted(&e.name));
     namespaces.retain(is_wanted);
     if options.packages {
@@ -120,6 +121,11 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         count(|v| matches!(v, Verdict::Waits(_) | Verdict::Skipped(_)))
     );
     Ok(failed + differing == 0)
+}
+
+/// Whether `--only WORD` means the program.
+fn is_named(name: &str, word: &str) -> bool {
+    name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 struct Suite {
@@ -183,6 +189,15 @@ impl Suite {
             ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1".to_owned()),
             ("NET", self.net.join("shared/Microsoft.NETCore.App").display().to_string()),
         ]
+    }
+
+    /// The runtime's library of Mono's embedding API; a folder of the environment has Saki's.
+    fn mono_library(&self, vm: &str) -> String {
+        let folder = match std::env::var("MONO_COMPAT") {
+            Ok(folder) if vm == self.saki => folder + "/lib",
+            _ => "/usr/lib".to_owned(),
+        };
+        folder + "/libmonosgen-2.0.so.1"
     }
 
     fn check(&self, entry: &ProgramEntry) -> Row {
@@ -261,6 +276,7 @@ impl Suite {
             ("DATA", self.data.display().to_string()),
             ("FIGURES", figures.display().to_string()),
             ("SAKI", self.saki.clone()),
+            ("MONO_LIBRARY", self.mono_library(vm)),
         ]
         .into_iter()
         .chain(ENVIRONMENT.map(|(k, v)| (k, v.to_owned())))
