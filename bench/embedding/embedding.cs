@@ -1,4 +1,6 @@
+using System;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 public static class Embedding
 {
@@ -6,6 +8,13 @@ public static class Embedding
 	static extern int Add (int a, int b);
 
 	public static void Empty () { }
+
+	static readonly Action called = Empty;
+
+	public static IntPtr Pointer ()
+	{
+		return Marshal.GetFunctionPointerForDelegate (called);
+	}
 
 	public static int Loop (int n)
 	{

@@ -5,10 +5,11 @@
 //! wall seconds, minimum and median, and peak resident memory. Invariant: a run counts only if it exits with 0 and
 //! prints what the other runtimes print. From the bottom up: `options`, `compiling`, `peers` (the runtimes), `svg`;
 //! `measurement` and `figures` (of processes, and of programs that measure themselves), `pages`; `report`; the suites
-//! `pauses`, `threads`, `simd`, `net`, `green`, `io` and `profile`; this file, which has the others. Left out:
+//! `pauses`, `threads`, `simd`, `net`, `green`, `io`, `embedding` and `profile`; this file, which has the others. Left out:
 //! micro-benchmarks inside one process, which belong to the crates.
 
 mod compiling;
+mod embedding;
 mod figures;
 mod green;
 mod io;
@@ -50,6 +51,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.suite == Suite::Net {
         return net::run(root, options, &runtimes[0], &output);
+    }
+    if options.suite == Suite::Embedding {
+        return embedding::run(root, options, &output);
     }
     if options.suite == Suite::Web {
         return web::run(root, options, &runtimes[0], &output);

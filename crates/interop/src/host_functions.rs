@@ -12,14 +12,11 @@ use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::builder::{ir_type, return_type};
 use saki_il::synth::delegate::invoke_method;
 use saki_il::synth::host_call;
-use saki_runtime::RootedHandle;
-use saki_runtime::exec::{callback_exceptions, compile};
+use saki_runtime::exec::{callback_exceptions, compile, thread_data};
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::object::references::{Obj, Word};
 use saki_runtime::object::thread::{CurrentThread, Managed};
-use saki_sync::handle_table::HandleKind;
 use saki_types::{LoadResult, Method, Ty};
-use std::cell::RefCell;
 
 /// An argument: the address of a value of the type.
 #[derive(Clone, Copy)]
@@ -39,11 +36,6 @@ struct HostEntry {
     result_size_bytes: usize,
     signature: NativeSignature,
     body: Box<HostFunction>,
-}
-
-thread_local! {
-    /// Keeps the thread's last result object in place.
-    static RESULT: RefCell<Option<RootedHandle>> = const { RefCell::new(None) };
 }
 
 /// A C function of the method's signature, arguments as they are, that calls `body`; `this` comes first if `has_this`.
@@ -143,9 +135,7 @@ unsafe fn write_result(t: CurrentThread, entry: &HostEntry, made: Option<Obj>, r
         return;
     }
     if let Some(object) = made {
-        let kept = RootedHandle::try_new(t, HandleKind::Pinned, Some(object));
-        // The one before is freed, since managed code has its object.
-        RESULT.with_borrow_mut(|result| *result = kept);
+        thread_data::of(t).keep_host_result(t, object);
     }
     // SAFETY: room for a reference.
     unsafe { result.cast::<saki_abi::ObjRef>().write(made.word()) };

@@ -10,6 +10,8 @@ use saki_runtime::exec::callback_exceptions;
 use saki_runtime::vm::unhandled;
 use saki_runtime::{CurrentThread, Managed, Obj, Word};
 use saki_types::LoadResult;
+use std::cell::Cell;
+use std::mem::MaybeUninit;
 
 /// The host's thread comes in. A host that has started no machine is told so.
 fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
@@ -23,8 +25,40 @@ fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
     (call, t)
 }
 
+/// How much of the stack below a call of the API is cleared when it ends. Deeper calls are rare enough.
+const CLEARED_BYTES: usize = 4096;
+
+thread_local! {
+    /// Where the thread would have allocated next when its stack was last cleared, and from which address down.
+    static CLEARED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Overwrites what the call has left below, if the thread has allocated objects since that was last done, or it was
+/// done further down. Otherwise frames of the host, which are scanned and have holes, would keep objects that the
+/// call's frames had in these places.
+#[inline(always)]
+fn clear_stack_below(call: &ReverseCall) {
+    // SAFETY: the structure of this thread, which alone reads and writes the field.
+    let cursor = unsafe { (*call.abi()).alloc_cursor };
+    let (cleared_cursor, cleared_address) = CLEARED.get();
+    let here = (&raw const cursor).addr();
+    if cursor != cleared_cursor || here > cleared_address {
+        CLEARED.set((cursor, here));
+        clear_stack();
+    }
+}
+
+/// Not in line: its frame lies where the call's frames were.
+#[inline(never)]
+fn clear_stack() {
+    let mut words = [const { MaybeUninit::<usize>::uninit() }; CLEARED_BYTES / size_of::<usize>()];
+    words.fill(MaybeUninit::new(0));
+    std::hint::black_box(&mut words);
+}
+
 /// The host's thread goes back.
 fn leave(call: ReverseCall) {
+    clear_stack_below(&call);
     // SAFETY: references in the frames above are seen, since collections hold threads in native code.
     unsafe { call.leave() };
 }

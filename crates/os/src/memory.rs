@@ -165,6 +165,14 @@ impl Reservation {
         parts
     }
 
+    /// What `leak` has kept.
+    ///
+    /// # Safety
+    /// `leak` gave these parts, and nobody else has them.
+    pub(crate) unsafe fn reclaim(base: *mut u8, len_bytes: usize) -> Reservation {
+        Reservation { base, len_bytes }
+    }
+
     /// Keeps the kernel from giving huge pages to the mapping, where little of each is used. Errors are ignored: a
     /// kernel without huge pages does not know the advice.
     pub fn forbid_huge_pages(&self) {

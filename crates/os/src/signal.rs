@@ -11,7 +11,8 @@ use saki_base::locks::{Mutex, rank};
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The decision of a handler about a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -169,7 +170,8 @@ pub fn alternate_stack_bytes() -> usize {
 /// A guarded alternate signal stack of the calling thread. Dropping it, on the same thread, puts the previous one back,
 /// unless someone else has changed the thread's alternate stack since: the previous one may be gone by then.
 pub struct AlternateStack {
-    memory: Reservation,
+    /// None while it is dropped.
+    memory: Option<Reservation>,
     previous: libc::stack_t,
 }
 
@@ -183,7 +185,7 @@ impl AlternateStack {
 
     /// Whether the address lies on this stack.
     pub fn contains(&self, address: usize) -> bool {
-        self.memory.contains(address)
+        self.memory.as_ref().is_some_and(|memory| memory.contains(address))
     }
 }
 
@@ -193,14 +195,42 @@ pub struct AlternateStackMemory {
     size_bytes: usize,
 }
 
+/// Alternate stacks of threads that have ended: threads that come and go map none. All have one size.
+///
+/// | a place | meaning | next |
+/// |---|---|---|
+/// | null | empty | a stack's base, by the thread that gives its stack back |
+/// | a base | a guard page and a stack, which nobody uses | null, by a thread that takes it |
+///
+/// Both steps are atomic exchanges, so a stack has one owner. Release and Acquire: the owner before has left it.
+static SPARE_STACKS: [AtomicPtr<u8>; 16] = [const { AtomicPtr::new(ptr::null_mut()) }; 16];
+
+/// The bytes of an alternate stack and the guard page below it.
+fn guarded_stack_bytes() -> usize {
+    alternate_stack_bytes() + page_size_bytes()
+}
+
 impl AlternateStackMemory {
-    /// Maps a stack of `alternate_stack_bytes` with a guard page below it.
+    /// A stack of `alternate_stack_bytes` with a guard page below it, one that a thread has left if there is one.
     ///
     /// Errors: the system's, when it has no room.
     pub fn map() -> io::Result<AlternateStackMemory> {
         let size_bytes = alternate_stack_bytes();
+        for place in &SPARE_STACKS {
+            // Relaxed: the exchange decides.
+            if place.load(Ordering::Relaxed).is_null() {
+                continue;
+            }
+            // Acquire: pairs with the Release of `keep`.
+            let base = place.swap(ptr::null_mut(), Ordering::Acquire);
+            if !base.is_null() {
+                // SAFETY: what `keep` leaked, with this length, and the exchange gave it to this thread alone.
+                let memory = unsafe { Reservation::reclaim(base, guarded_stack_bytes()) };
+                return Ok(AlternateStackMemory { memory, size_bytes });
+            }
+        }
         let guard_bytes = page_size_bytes();
-        let memory = Reservation::reserve(size_bytes + guard_bytes)?;
+        let memory = Reservation::reserve(guarded_stack_bytes())?;
         memory.commit(guard_bytes, size_bytes)?;
         Ok(AlternateStackMemory { memory, size_bytes })
     }
@@ -213,7 +243,19 @@ impl AlternateStackMemory {
         // SAFETY: `stack` names committed memory that lives until the previous stack is back.
         check(unsafe { libc::sigaltstack(&stack, previous.as_mut_ptr()) })?;
         // SAFETY: filled by the successful call.
-        Ok(AlternateStack { memory: self.memory, previous: unsafe { previous.assume_init() } })
+        Ok(AlternateStack { memory: Some(self.memory), previous: unsafe { previous.assume_init() } })
+    }
+}
+
+/// Keeps the memory of an alternate stack that no thread has any more, or gives it back if enough are kept.
+fn keep(memory: Reservation) {
+    let base = memory.base();
+    for place in &SPARE_STACKS {
+        // Release: who takes it comes after this thread's last use. Relaxed on failure: nothing is read.
+        if place.compare_exchange(ptr::null_mut(), base, Ordering::Release, Ordering::Relaxed).is_ok() {
+            memory.leak();
+            return;
+        }
     }
 }
 
@@ -223,7 +265,7 @@ impl Drop for AlternateStack {
         // SAFETY: a null new stack only queries; `now` is writable.
         unsafe { libc::sigaltstack(std::ptr::null(), now.as_mut_ptr()) };
         // SAFETY: zeroed, then filled by the call.
-        if !self.memory.contains(unsafe { now.assume_init() }.ss_sp as usize) {
+        if !self.contains(unsafe { now.assume_init() }.ss_sp as usize) {
             return;
         }
         if self.previous.ss_flags & libc::SS_DISABLE != 0 {
@@ -232,7 +274,10 @@ impl Drop for AlternateStack {
         }
         self.previous.ss_flags &= libc::SS_DISABLE;
         // SAFETY: `previous` came from the kernel for this thread.
-        unsafe { libc::sigaltstack(&self.previous, std::ptr::null_mut()) };
+        let is_back = unsafe { libc::sigaltstack(&self.previous, std::ptr::null_mut()) } == 0;
+        if is_back && let Some(memory) = self.memory.take() {
+            keep(memory);
+        }
     }
 }
 

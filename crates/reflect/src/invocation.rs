@@ -379,7 +379,9 @@ impl<const N: usize> CallFrame<N> {
     }
 }
 
-/// Makes the call: `N` words hold the arguments, and as many the structs.
+/// Makes the call: `N` words hold the arguments, and as many the structs. Not in
+/// line: the frame of the least would be as large as that of the greatest.
+#[inline(never)]
 fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     let Call { method, sig, target, arguments } = call;
     let mut frame = CallFrame::<N>::default();

@@ -122,7 +122,9 @@ fn call<'t>(t: CurrentThread<'t>, call: Call) -> Managed<Option<Obj<'t>>> {
     }
 }
 
-/// Makes the call: `N` words hold the arguments, and as many the structs; the collector scans this frame.
+/// Makes the call: `N` words hold the arguments, and as many the structs; the collector scans this frame. Not in
+/// line: the frame of the least would be as large as that of the greatest.
+#[inline(never)]
 fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call) -> Managed<Option<Obj<'t>>> {
     let Call { method, sig, this, .. } = call;
     let mut frame = CallFrame::<N>::default();

@@ -39,6 +39,8 @@ pub(super) enum Suite {
     Net,
     /// A server of ASP.NET Core, beside .NET 9 and 10 (target/net). Needs wrk.
     Web,
+    /// Calls of Mono's embedding API by a host in C, and `import clr` in Python, beside Mono's own library.
+    Embedding,
 }
 
 impl Suite {

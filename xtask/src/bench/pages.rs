@@ -9,7 +9,7 @@ use super::peers::Runtime;
 use super::report;
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 9] = [
+const MARKS: [(Suite, &str); 10] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
     (Suite::Operations, "<!-- suite: operations -->\n"),
@@ -19,6 +19,7 @@ const MARKS: [(Suite, &str); 9] = [
     (Suite::Simd, "<!-- suite: simd -->\n"),
     (Suite::Net, "<!-- suite: net -->\n"),
     (Suite::Web, "<!-- suite: web -->\n"),
+    (Suite::Embedding, "<!-- suite: embedding -->\n"),
 ];
 
 /// Writes one suite's part of the page and leaves the others'.

@@ -27,6 +27,7 @@ pub struct ThreadData {
     domains_entered: RefCell<Vec<&'static Domain>>,
     affinity_depth: Cell<u32>,
     activity_id: Cell<[u8; 16]>,
+    host_result: RefCell<Option<RootedHandle>>,
 }
 
 impl ThreadData {
@@ -74,6 +75,12 @@ impl ThreadData {
     /// A Thread object that stands for the thread in some other domain.
     pub fn foreign_thread_object<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
         self.thread_objects.borrow().first(t)
+    }
+
+    /// Keeps in place the object that a function of the host returns, until its next one: the thread is in native code
+    /// on the way back to managed code, which has the object then.
+    pub fn keep_host_result(&self, t: CurrentThread, object: Obj) {
+        self.host_result.replace(RootedHandle::try_new(t, HandleKind::Pinned, Some(object)));
     }
 
     /// Forgets the Thread objects of all domains.
