@@ -182,7 +182,9 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
 
 /// Tells a profile of calls, or a trace, that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
-    if let Some(method) = saki_runtime::object::delegates::method_of(delegate) {
+    if reverse_calls::are_noted()
+        && let Some(method) = saki_runtime::object::delegates::method_of(delegate)
+    {
         reverse_calls::note_call(t, method, has_ended);
     }
 }

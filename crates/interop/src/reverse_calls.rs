@@ -8,7 +8,7 @@
 use crate::slots::NativeSlot;
 use saki_abi::ThreadAbi;
 use saki_il::ir::{CallSig, IrType};
-use saki_runtime::exec::invoke::{Slot, invoke_address};
+use saki_runtime::exec::invoke::{PreparedCall, Slot, invoke_prepared, prepare_address};
 use saki_runtime::exec::thread_data;
 use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_runtime::vm::domains::Domain;
@@ -16,6 +16,7 @@ use saki_runtime::vm::profile_log::calls;
 use saki_runtime::vm::{call_trace, domain_copy, domains, threads};
 use saki_thread::{ManagedThread, ThreadKind};
 use saki_types::Method;
+use std::sync::OnceLock;
 
 /// A native signature whose calls a managed wrapper serves.
 pub(crate) struct NativeSignature {
@@ -27,7 +28,12 @@ pub(crate) struct NativeSignature {
     result_in_memory_bytes: Option<u32>,
     /// Size of another struct result; 0 without one.
     struct_result_bytes: u32,
+    /// How the wrapper is called, since the first call.
+    prepared: OnceLock<PreparedCall>,
 }
+
+/// Words of a call for which the frame has room; more are in a block of Rust's heap.
+const MAX_WORDS_IN_FRAME: usize = 16;
 
 /// The arguments of a C entry, and its room for the result.
 pub(crate) struct EntryFrame<'f> {
@@ -54,7 +60,7 @@ impl NativeSignature {
             Some(IrType::Struct(ty)) => ty.value_size_bytes().unwrap_or(0),
             _ => 0,
         };
-        NativeSignature { wrapper, sig, result_in_memory_bytes, struct_result_bytes }
+        NativeSignature { wrapper, sig, result_in_memory_bytes, struct_result_bytes, prepared: OnceLock::new() }
     }
 
     /// The signature of the C entry, which has no context: the entry adds it.
@@ -90,14 +96,24 @@ impl NativeSignature {
     /// # Safety
     /// The wrapper has not been freed, and `context` is what it wants.
     pub unsafe fn invoke(&self, t: CurrentThread, context: usize, frame: &EntryFrame) -> Managed<Slot> {
-        let mut words = Vec::with_capacity(frame.arguments.len() + 2);
-        if self.returns_struct() {
-            words.push(Slot::from_ptr(frame.result.address()));
+        let prepared = match self.prepared.get() {
+            Some(prepared) => prepared,
+            None => {
+                // SAFETY: the wrapper was compiled for the signature, and has not been freed.
+                let prepared = unsafe { prepare_address(t, self.wrapper, &self.sig, false) }?;
+                self.prepared.get_or_init(|| prepared)
+            }
+        };
+        let result = self.returns_struct().then(|| Slot::from_ptr(frame.result.address()));
+        let arguments = frame.arguments.iter().map(|word| Slot(*word));
+        let words = result.into_iter().chain([Slot(context as u64)]).chain(arguments);
+        let count = frame.arguments.len() + 1 + usize::from(result.is_some());
+        if count > MAX_WORDS_IN_FRAME {
+            return invoke_prepared(t, prepared, &words.collect::<Vec<_>>());
         }
-        words.push(Slot(context as u64));
-        words.extend(frame.arguments.iter().map(|word| Slot(*word)));
-        // SAFETY: the wrapper was compiled for the signature, and has not been freed.
-        unsafe { invoke_address(t, self.wrapper, &self.sig, false, &words) }
+        let mut in_frame = [Slot(0); MAX_WORDS_IN_FRAME];
+        in_frame.iter_mut().zip(words).for_each(|(place, word)| *place = word);
+        invoke_prepared(t, prepared, &in_frame[..count])
     }
 
     /// Passes the wrapper's result to native code; structs are there already.
@@ -196,6 +212,11 @@ pub(crate) fn in_domain(
     thread_data::of(t).domains_entered().borrow_mut().pop();
     domain.remove_thread(t);
     result.map_err(|thrown| thrown.unwrap_or_else(|| domains::throw_unloaded(t)))
+}
+
+/// Whether a profile of calls, or a trace, is told of calls by native code.
+pub(crate) fn are_noted() -> bool {
+    calls::are_written() || call_trace::is_enabled()
 }
 
 /// Tells a profile of calls, or a trace, that native code calls the method, or that the call has ended.

@@ -100,3 +100,8 @@ fn managed_code_and_a_host_in_c_call_each_other() {
 fn a_library_that_is_loaded_locally_serves_the_class_libraries() {
     prints("local", "files: 1\n");
 }
+
+#[test]
+fn threads_that_attach_and_detach_leave_no_memory() {
+    prints("attach", "memory is kept\n");
+}

@@ -87,7 +87,7 @@ pub fn invoke(t: CurrentThread, method: &'static Method, args: &[Slot]) -> Manag
     invoke_prepared(t, &call, args)
 }
 
-/// A method and the thunk for its signature, for many calls of one method.
+/// A method's code and the thunk for its signature, for many calls of one method.
 #[derive(Clone, Copy)]
 pub struct PreparedCall {
     target: usize,
@@ -117,28 +117,20 @@ pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> 
     if outcome != 0 { Err(Thrown(())) } else { Ok(Slot(result)) }
 }
 
-/// Calls the code at `target` with this signature.
+/// Looks up in advance what calls of the code at `target` with this signature need.
 ///
 /// # Errors
-/// The exception that left the code, or one from compiling the thunk for the signature, is pending.
+/// An exception from compiling the thunk for the signature is pending.
 ///
 /// # Safety
-/// Managed code of this signature begins at `target` and stays there for the call.
-pub unsafe fn invoke_address(
+/// Managed code of this signature begins at `target`, and stays there as long as it is called by what this gives.
+pub unsafe fn prepare_address(
     t: CurrentThread,
     target: usize,
     sig: &CallSig,
     has_this: bool,
-    args: &[Slot],
-) -> Managed<Slot> {
-    let thunk = thunk(t, sig, has_this)?;
-    debug_assert_eq!(args.len(), argument_words(sig), "argument words for {sig:?}");
-    debug_assert!(!t.is_pending(), "managed code is entered with an exception pending");
-    let mut result = 0u64;
-    let arguments = [target as u64, args.as_ptr() as u64, &raw mut result as u64];
-    // SAFETY: the thunk was compiled for `sig`, `args` has its words, `result` outlives the call.
-    let outcome = unsafe { saki_code::enter(t.abi(), thunk, arguments, std::ptr::null_mut()) };
-    if outcome != 0 { Err(Thrown(())) } else { Ok(Slot(result)) }
+) -> Managed<PreparedCall> {
+    Ok(PreparedCall { target, thunk: thunk(t, sig, has_this)? })
 }
 
 /// `this` and arguments of a virtual call made by the runtime itself.

@@ -221,7 +221,7 @@ static RELEASED: Mutex<rank::ReleasedThreads, Vec<ThreadRef>> = Mutex::new(Vec::
 /// Whether `RELEASED` may have references. Relaxed: a hint.
 static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
 
-/// Takes the reference of an object that a collection found dead; the next threads that start release it. The world is
+/// Takes the reference of an object that a collection found dead; the next threads that begin release it. The world is
 /// stopped.
 pub(crate) fn release_dead(internal: Obj) {
     if let Some(reference) = take_reference(internal) {
@@ -230,8 +230,8 @@ pub(crate) fn release_dead(internal: Obj) {
     }
 }
 
-/// Releases some of these references: more than a start adds, so that they become fewer, but only a few, so that no
-/// start takes long.
+/// Releases some of these references: more than a thread that begins adds, so that they become fewer, but only a few,
+/// so that no start takes long.
 pub(crate) fn drop_released() {
     if HAS_RELEASED.load(Ordering::Relaxed) {
         let mut released = RELEASED.lock();
@@ -302,6 +302,7 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
         None => next_managed_id(),
     };
     let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
+    drop_released();
     let internal = new_internal(t, thread, managed_id, bits)?;
     if let Some(foreign) = foreign {
         APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
