@@ -5,8 +5,8 @@
 //! wall seconds, minimum and median, and peak resident memory. Invariant: a run counts only if it exits with 0 and
 //! prints what the other runtimes print. From the bottom up: `options`, `compiling`, `peers` (the runtimes), `svg`;
 //! `measurement` and `figures` (of processes, and of programs that measure themselves), `pages`; `report`; the suites
-//! `pauses`, `threads`, `simd`, `net`, `green`, `io`, `embedding` and `profile`; this file, which has the others. Left out:
-//! micro-benchmarks inside one process, which belong to the crates.
+//! `pauses`, `threads`, `simd`, `net`, `green`, `io`, `embedding` and `profile`; this file, which has the others.
+//! Left out: micro-benchmarks inside one process, which belong to the crates.
 
 mod compiling;
 mod embedding;

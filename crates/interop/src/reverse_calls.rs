@@ -152,7 +152,7 @@ impl ReverseCall {
     /// Makes the calling OS thread a managed thread, if it is none, and RUNNING.
     pub fn enter() -> ReverseCall {
         let is_foreign = saki_thread::current().is_none();
-        let thread = saki_thread::attach_current(ThreadKind::Background);
+        let thread = saki_thread::attach_foreign(ThreadKind::Background);
         let was_safe = thread.is_in_safe_region();
         // The native frames below depend on their OS thread, by thread-local storage or locks that they hold.
         thread.pin();
@@ -166,6 +166,11 @@ impl ReverseCall {
     /// The data of the current thread.
     pub fn abi(&self) -> *mut ThreadAbi {
         self.thread.abi()
+    }
+
+    /// Whether the thread may have run managed code.
+    pub fn may_have_run_managed_code(&self) -> bool {
+        self.thread.is_ready()
     }
 
     /// Whether managed code called the native code that calls: an exception can be thrown there.

@@ -42,16 +42,22 @@ impl MonoAssemblyName {
     }
 }
 
-/// Reads a name: "Name, Version=1.0.0.0, Culture=neutral, PublicKeyToken=…"; null for a text that is none.
+/// Reads a name: "Name, Version=1.0.0.0, Culture=neutral, PublicKeyToken=…"; null for a text that is none. The host
+/// frees it by `mono_free`.
 ///
 /// # Safety
 /// `name` ends in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_assembly_name_new(name: *const c_char) -> *mut MonoAssemblyName {
     // SAFETY: the host's text, which ends in NUL.
-    match AssemblyName::parse(&unsafe { text(name) }) {
-        Some(identity) => Box::into_raw(Box::new(MonoAssemblyName::new(identity))),
-        None => ptr::null_mut(),
+    let Some(identity) = AssemblyName::parse(&unsafe { text(name) }) else { return ptr::null_mut() };
+    // SAFETY: `malloc` gives room for the record, or null; the record is made in it.
+    unsafe {
+        let room = libc::malloc(size_of::<MonoAssemblyName>()).cast::<MonoAssemblyName>();
+        if !room.is_null() {
+            room.write(MonoAssemblyName::new(identity));
+        }
+        room
     }
 }
 

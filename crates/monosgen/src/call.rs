@@ -25,12 +25,18 @@ fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
     (call, t)
 }
 
-/// How much of the stack below a call of the API is cleared when it ends. Deeper calls are rare enough.
-const CLEARED_BYTES: usize = 4096;
+/// How many bytes of the stack below a call of the API are cleared when it ends.
+const CLEARED_BYTES: usize = 4 << 10;
+/// As many once in some milliseconds: what deeper calls have left goes with them.
+const DEEPLY_CLEARED_BYTES: usize = 64 << 10;
+/// Least rest of the stack below which so much is cleared.
+const DEEP_REST_BYTES: usize = 4 * DEEPLY_CLEARED_BYTES;
 
 thread_local! {
     /// Where the thread would have allocated next when its stack was last cleared, and from which address down.
     static CLEARED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// When more of it was last cleared.
+    static DEEPLY_CLEARED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Overwrites what the call has left below, if the thread has allocated objects since that was last done, or it was
@@ -38,22 +44,31 @@ thread_local! {
 /// call's frames had in these places.
 #[inline(always)]
 fn clear_stack_below(call: &ReverseCall) {
-    // SAFETY: the structure of this thread, which alone reads and writes the field.
-    let cursor = unsafe { (*call.abi()).alloc_cursor };
+    if !call.may_have_run_managed_code() {
+        return;
+    }
+    // SAFETY: the structure of this thread, which alone reads and writes the fields.
+    let (cursor, limit) = unsafe { ((*call.abi()).alloc_cursor, (*call.abi()).stack_limit) };
     let (cleared_cursor, cleared_address) = CLEARED.get();
     let here = (&raw const cursor).addr();
-    if cursor != cleared_cursor || here > cleared_address {
-        CLEARED.set((cursor, here));
-        clear_stack();
+    if cursor == cleared_cursor && here <= cleared_address {
+        return;
+    }
+    CLEARED.set((cursor, here));
+    let tick = saki_os::clock::tick_ns();
+    if DEEPLY_CLEARED.replace(tick) != tick && here.saturating_sub(limit) > DEEP_REST_BYTES {
+        clear_stack::<DEEPLY_CLEARED_BYTES>();
+    } else {
+        clear_stack::<CLEARED_BYTES>();
     }
 }
 
 /// Not in line: its frame lies where the call's frames were.
 #[inline(never)]
-fn clear_stack() {
-    let mut words = [const { MaybeUninit::<usize>::uninit() }; CLEARED_BYTES / size_of::<usize>()];
-    words.fill(MaybeUninit::new(0));
-    std::hint::black_box(&mut words);
+fn clear_stack<const N: usize>() {
+    let mut bytes = [const { MaybeUninit::<u8>::uninit() }; N];
+    bytes.fill(MaybeUninit::new(0));
+    std::hint::black_box(&mut bytes);
 }
 
 /// The host's thread goes back.

@@ -104,6 +104,11 @@ pub fn now() -> Moment {
     machine().now()
 }
 
+/// The time of the kernel's last tick, nanoseconds: it changes once in some milliseconds, and is cheap to read.
+pub fn tick_ns() -> u64 {
+    read(libc::CLOCK_MONOTONIC_COARSE)
+}
+
 /// Processor time of the calling thread, nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)

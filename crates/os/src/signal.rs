@@ -191,8 +191,15 @@ impl AlternateStack {
 
 /// The memory of an alternate stack, not yet assigned to a thread.
 pub struct AlternateStackMemory {
-    memory: Reservation,
+    /// None once it is installed.
+    memory: Option<Reservation>,
     size_bytes: usize,
+}
+
+impl Drop for AlternateStackMemory {
+    fn drop(&mut self) {
+        self.memory.take().into_iter().for_each(keep);
+    }
 }
 
 /// Alternate stacks of threads that have ended: threads that come and go map none. All have one size.
@@ -226,24 +233,24 @@ impl AlternateStackMemory {
             if !base.is_null() {
                 // SAFETY: what `keep` leaked, with this length, and the exchange gave it to this thread alone.
                 let memory = unsafe { Reservation::reclaim(base, guarded_stack_bytes()) };
-                return Ok(AlternateStackMemory { memory, size_bytes });
+                return Ok(AlternateStackMemory { memory: Some(memory), size_bytes });
             }
         }
         let guard_bytes = page_size_bytes();
         let memory = Reservation::reserve(guarded_stack_bytes())?;
         memory.commit(guard_bytes, size_bytes)?;
-        Ok(AlternateStackMemory { memory, size_bytes })
+        Ok(AlternateStackMemory { memory: Some(memory), size_bytes })
     }
 
     /// Makes it the calling thread's alternate stack.
-    pub fn install(self) -> io::Result<AlternateStack> {
-        let base = self.memory.base().wrapping_add(page_size_bytes());
+    pub fn install(mut self) -> io::Result<AlternateStack> {
+        let base = self.memory.as_ref().map_or(ptr::null_mut(), |memory| memory.base().wrapping_add(page_size_bytes()));
         let stack = libc::stack_t { ss_sp: base.cast(), ss_flags: 0, ss_size: self.size_bytes };
         let mut previous = MaybeUninit::<libc::stack_t>::uninit();
         // SAFETY: `stack` names committed memory that lives until the previous stack is back.
         check(unsafe { libc::sigaltstack(&stack, previous.as_mut_ptr()) })?;
         // SAFETY: filled by the successful call.
-        Ok(AlternateStack { memory: Some(self.memory), previous: unsafe { previous.assume_init() } })
+        Ok(AlternateStack { memory: self.memory.take(), previous: unsafe { previous.assume_init() } })
     }
 }
 

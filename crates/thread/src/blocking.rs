@@ -52,6 +52,8 @@ struct Leave<'a>(&'a ManagedThread);
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         self.0.leave_safe();
+        // Relaxed: the thread is RUNNING, so the flag is not read.
+        self.0.is_in_runtime.store(false, Ordering::Relaxed);
     }
 }
 
@@ -73,6 +75,8 @@ impl ManagedThread {
             return f();
         }
         with_spilled_registers(|sp| {
+            // Relaxed: the Release store of the state publishes it.
+            self.is_in_runtime.store(true, Ordering::Relaxed);
             self.publish_and_enter(sp);
             let _leave = Leave(self);
             self.tell_about_block();
@@ -167,6 +171,8 @@ impl ManagedThread {
         };
         if !region.nested {
             capture_registers(&mut region.registers);
+            // Relaxed: the Release store of the state publishes it.
+            self.is_in_runtime.store(true, Ordering::Relaxed);
             self.publish_and_enter(stack_pointer());
         }
         region
@@ -203,6 +209,8 @@ impl Drop for SafeRegion<'_> {
         std::hint::black_box(&self.registers);
         if !self.nested {
             self.thread.leave_safe();
+            // Relaxed: the thread is RUNNING, so the flag is not read.
+            self.thread.is_in_runtime.store(false, Ordering::Relaxed);
         }
     }
 }

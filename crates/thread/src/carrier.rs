@@ -58,7 +58,15 @@ pub struct Carrier {
     handle_cache: SlotCache,
     heap: AtomicPtr<()>,
     native_id: AtomicU32,
-    alternate_stack: UnsafeCell<Option<AlternateStack>>,
+    signal_stack: UnsafeCell<SignalStack>,
+}
+
+/// The alternate signal stack of a carrier's OS thread.
+enum SignalStack {
+    None,
+    /// The thread has not run managed code yet.
+    Memory(AlternateStackMemory),
+    Installed(#[expect(dead_code, reason = "dropping it removes the stack")] AlternateStack),
 }
 
 // SAFETY: the fields without atomics are touched by the carrier's OS thread, or with the world stopped; see the table
@@ -83,7 +91,7 @@ impl Carrier {
             handle_cache: SlotCache::new(),
             heap: AtomicPtr::new(std::ptr::null_mut()),
             native_id: AtomicU32::new(0),
-            alternate_stack: UnsafeCell::new(None),
+            signal_stack: UnsafeCell::new(SignalStack::None),
         })
     }
 
@@ -92,12 +100,22 @@ impl Carrier {
         let free = FREE.lock().pop();
         let carrier = free.unwrap_or_else(Carrier::leak);
         carrier.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
-        match alternate_stack.install() {
-            // SAFETY: the calling OS thread is the carrier's, and nobody else has it.
-            Ok(stack) => unsafe { *carrier.alternate_stack.get() = Some(stack) },
-            Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
-        }
+        // SAFETY: the calling OS thread is the carrier's, and nobody else has it.
+        unsafe { *carrier.signal_stack.get() = SignalStack::Memory(alternate_stack) };
         carrier
+    }
+
+    /// Gives the calling OS thread, which is the carrier's, its alternate signal stack, if it has none yet.
+    pub(crate) fn install_signal_stack(&self) {
+        // SAFETY: the calling OS thread is the carrier's.
+        let place = unsafe { &mut *self.signal_stack.get() };
+        *place = match std::mem::replace(place, SignalStack::None) {
+            SignalStack::Memory(memory) => match memory.install() {
+                Ok(stack) => SignalStack::Installed(stack),
+                Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+            },
+            other => other,
+        };
     }
 
     /// Puts the carrier into the list. The stop lock is held.
@@ -120,7 +138,7 @@ impl Carrier {
     /// and the record may be reused.
     pub(crate) fn release(&'static self) {
         // SAFETY: the calling OS thread is the carrier's.
-        drop(unsafe { (*self.alternate_stack.get()).take() });
+        drop(unsafe { self.signal_stack.get().replace(SignalStack::None) });
         self.native_id.store(0, Ordering::Relaxed);
         FREE.lock().push(self);
     }
@@ -128,7 +146,7 @@ impl Carrier {
     /// A forked child does not have the carrier's OS thread, whose signal stack stays mapped.
     fn forget_os_thread(&self) {
         // SAFETY: there is no other thread.
-        std::mem::forget(unsafe { (*self.alternate_stack.get()).take() });
+        std::mem::forget(unsafe { self.signal_stack.get().replace(SignalStack::None) });
         self.native_id.store(0, Ordering::Relaxed);
     }
 

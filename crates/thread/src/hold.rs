@@ -18,9 +18,13 @@
 //! stopper's Release of FREE publishes what the collector changed to the handler's Acquire. A signal that finds another
 //! state than ASKED does nothing.
 //!
-//! Invariant: only threads are asked that a stop has found SAFE. Such a thread may be about to leave its safe region
+//! Invariant: only threads are asked that a stop has found SAFE, and not in a safe region of the runtime's own code:
+//! that may hold a lock which the collection needs, and leads to the host's code by way of RUNNING alone. Such a thread
+//! may be about to leave its safe region
 //! (RUNNING for a moment, see `protocol`), but it stays in the code that does so, and has all its frames at and above
 //! the interrupted stack pointer. Threads that are STOPPED have published all that they hold.
+//! A thread may be held while it has a lock of its C library, its allocator's above all: from the first signal to the
+//! release, stopper and collector take memory from an allocator that the host does not use.
 //! Left out: threads on carriers of a scheduler (a host has native threads alone); a host that blocks the signal for
 //! good is waited for, as Mono does.
 
@@ -137,10 +141,12 @@ mod machine {
         }
         let mut asked = Vec::new();
         for carrier in carriers {
-            // Relaxed: the stop has read the state with Acquire. STOPPED lasts as long as the stop does.
-            let Some(thread) = carrier.current().filter(|t| t.state.load(Ordering::Relaxed) != STOPPED) else {
-                continue;
+            // Relaxed, both: the stop has read the state with Acquire. STOPPED lasts as long as the stop does, and the
+            // runtime's code comes to the host's only by way of RUNNING.
+            let is_in_native_code = |thread: &&ManagedThread| {
+                thread.state.load(Ordering::Relaxed) != STOPPED && !thread.is_in_runtime.load(Ordering::Relaxed)
             };
+            let Some(thread) = carrier.current().filter(is_in_native_code) else { continue };
             thread.hold.ask();
             match saki_os::thread::send_signal(carrier.native_id(), signal::of_holds()) {
                 Ok(()) => asked.push(thread),

@@ -18,6 +18,8 @@
 //! | `cold_stack` | see `cold_stack` | the same |
 //! | `hold` | see `hold` | the same |
 //! | `stack_reserve`, `inner_reserve` | owner and its fault handler | the same |
+//! | `is_ready` | owner; Relaxed | owner |
+//! | `is_in_runtime` | owner before it becomes SAFE, and after | stopper, after the Acquire of SAFE |
 //! | `grow_below` | owner; Relaxed | owner |
 //! | `statics` | owner | collector while stopped |
 //! | `wait_state` | owner | anyone |
@@ -177,6 +179,9 @@ pub struct ManagedThread {
     /// Whether `saved_registers` are the caller's now; otherwise they are stale. In one aligned word with the state:
     /// the stub that calls native code stores both as 0.
     pub(crate) registers_are_saved: AtomicBool,
+    /// Whether the safe region is one of the runtime's own code (`blocking`), which may hold locks that a collection
+    /// needs, and has no references: it is not held (`hold`).
+    pub(crate) is_in_runtime: AtomicBool,
     pub(crate) published_sp: AtomicUsize,
     pub(crate) saved_registers: [AtomicUsize; CALLEE_SAVED_COUNT],
     /// References scanned by the collector; see [`root`].
@@ -216,6 +221,8 @@ pub struct ManagedThread {
     pub computation: AtomicPtr<()>,
     /// For calls that other threads may end: one at a time, and over before the thread ends.
     pub cancel_word: CancelWord,
+    /// Whether the OS thread has its alternate signal stack and the reserve of its stack, which managed code needs.
+    pub(crate) is_ready: AtomicBool,
     pub(crate) stack_reserve: StackReserve,
     /// That of the inner part of a stack in two parts (`growth`).
     pub(crate) inner_reserve: StackReserve,
@@ -279,6 +286,7 @@ impl ManagedThread {
             abi: UnsafeCell::new(empty_abi(managed_id)),
             state: facade::atomic::AtomicU32::new(SAFE),
             registers_are_saved: AtomicBool::new(false),
+            is_in_runtime: AtomicBool::new(false),
             published_sp: AtomicUsize::new(0),
             saved_registers: Default::default(),
             roots: Default::default(),
@@ -304,6 +312,7 @@ impl ManagedThread {
             is_in_work_item: AtomicBool::new(false),
             computation: AtomicPtr::new(std::ptr::null_mut()),
             cancel_word: CancelWord::new(),
+            is_ready: AtomicBool::new(true),
             stack_reserve: StackReserve::default(),
             inner_reserve: StackReserve::default(),
             grow_below: AtomicUsize::new(0),

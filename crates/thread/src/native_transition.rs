@@ -66,5 +66,6 @@ extern "C" fn enter_native_body(thread: *mut ThreadAbi, sp: usize) {
     debug_assert!(thread.is_running(), "enter_native inside a safe region");
     // Relaxed: the Release store of the state publishes it.
     thread.registers_are_saved.store(true, Ordering::Relaxed);
+    thread.is_in_runtime.store(false, Ordering::Relaxed);
     thread.publish_and_enter(sp);
 }

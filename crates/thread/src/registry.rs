@@ -306,6 +306,15 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     }
 }
 
+/// Makes the calling OS thread, which a host has started, a managed thread; see `attach_current`. What only managed
+/// code needs is made when the thread first runs some (`ManagedThread::get_ready`).
+pub fn attach_foreign(kind: ThreadKind) -> &'static ManagedThread {
+    match current().map_or_else(|| attach_unready(kind), Ok) {
+        Ok(thread) => thread,
+        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+    }
+}
+
 /// Makes the calling OS thread a managed thread; see `attach_current`.
 ///
 /// # Errors
@@ -314,6 +323,12 @@ pub fn try_attach_current(kind: ThreadKind) -> std::io::Result<&'static ManagedT
     if let Some(thread) = current() {
         return Ok(thread);
     }
+    let thread = attach_unready(kind)?;
+    thread.get_ready();
+    Ok(thread)
+}
+
+fn attach_unready(kind: ThreadKind) -> std::io::Result<&'static ManagedThread> {
     // A thread that the machine starts does not wait for a restart, which may have started it and may wait for it.
     saki_os::fork::restart_if_child();
     let name = std::thread::current().name().map(str::to_owned);
@@ -321,7 +336,7 @@ pub fn try_attach_current(kind: ThreadKind) -> std::io::Result<&'static ManagedT
     Ok(attach_as(&ThreadRef::create(kind, name.as_deref()), memory))
 }
 
-/// Attaches the calling OS thread as the given, not yet started thread.
+/// Attaches the calling OS thread as the given, not yet started thread, which is not ready for managed code yet.
 pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemory) -> &'static ManagedThread {
     saki_os::membarrier::initialise();
     // The list's own reference, dropped by `detach_current`.
@@ -332,8 +347,9 @@ pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemor
     };
     thread.set_stack(&bounds);
     let carrier = Carrier::of_this_os_thread(alternate_stack);
-    // Faults there need the alternate stack.
-    thread.stack_reserve.set_up(&bounds);
+    thread.stack_reserve.note_bounds(&bounds);
+    // Relaxed: the thread's own.
+    thread.is_ready.store(false, Ordering::Relaxed);
     STOP_LOCK.lock();
     attach_carrier(carrier);
     carrier.set_current(Some(thread));
@@ -369,6 +385,7 @@ fn detach_carrier(carrier: &'static Carrier) {
 /// See `scheduling`.
 pub(crate) fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory) -> &'static Carrier {
     let carrier = Carrier::of_this_os_thread(alternate_stack);
+    carrier.install_signal_stack();
     STOP_LOCK.lock();
     attach_carrier(carrier);
     STOP_LOCK.unlock();

@@ -78,6 +78,7 @@ pub fn spawn(
     let own = thread.clone();
     let spawned = saki_os::thread::start(name, stack, move |mask| {
         let attached = attach_as(&own, alternate_stack);
+        attached.get_ready();
         drop(own);
         mask.set();
         let _detach = DetachAfter;

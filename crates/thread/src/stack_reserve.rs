@@ -18,7 +18,7 @@
 //!
 //! | state | pages | left when |
 //! |---|---|---|
-//! | `NONE` | as the system has them | the thread attaches with enough stack left, or begins on a pooled stack |
+//! | `NONE` | as the system has them | the thread gets ready with enough stack left, or begins on a pooled stack |
 //! | `CLOSED` | inaccessible | something touches them: `open` |
 //! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
 //! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `close` |
@@ -63,8 +63,9 @@ const OPEN: u32 = 3;
 #[derive(Default)]
 pub(crate) struct StackReserve {
     state: AtomicU32,
-    /// Lowest address of the stack, which need not begin with a page.
+    /// Lowest address of the stack, which need not begin with a page, and the end of the stack.
     stack_low: AtomicUsize,
+    stack_end: AtomicUsize,
     /// Addresses of pages, see the picture.
     low: AtomicUsize,
     lower: AtomicUsize,
@@ -81,8 +82,8 @@ pub(crate) fn reserve_bytes(stack_bytes: usize) -> usize {
 }
 
 impl StackReserve {
-    /// Notes the bounds of the calling thread's stack and closes its reserve. Without it an overflow ends the process.
-    pub(crate) fn set_up(&self, bounds: &Range<usize>) {
+    /// Notes the bounds of the calling thread's stack, whose reserve stays as the system has it.
+    pub(crate) fn note_bounds(&self, bounds: &Range<usize>) {
         let page = page_size_bytes();
         let low = bounds.start.next_multiple_of(page);
         let high = (bounds.start + reserve_bytes(bounds.len())) / page * page;
@@ -93,9 +94,16 @@ impl StackReserve {
         self.high.store(high, Ordering::Relaxed);
         self.throw_below.store(high, Ordering::Relaxed);
         self.is_pooled.store(false, Ordering::Relaxed);
+        self.stack_end.store(bounds.end, Ordering::Relaxed);
         self.state.store(NONE, Ordering::Relaxed);
+    }
+
+    /// Closes the reserve of the calling thread's stack. Without it an overflow ends the process.
+    pub(crate) fn set_up(&self) {
+        let Range { start: low, end: high } = self.pages();
+        let end = self.stack_end.load(Ordering::Relaxed);
         // Native code may have switched to a stack that the system does not know.
-        let has_rest = (high + LEAST_REST_BYTES..bounds.end).contains(&stack_pointer());
+        let has_rest = (high + LEAST_REST_BYTES..end).contains(&stack_pointer());
         // SAFETY: the pages are this thread's stack, unused so far, or lie where the kernel keeps room for it to grow.
         if low < high && has_rest && unsafe { close_stack_pages(low as *mut u8, high - low) }.is_ok() {
             self.state.store(CLOSED, Ordering::Relaxed);

@@ -25,6 +25,32 @@ impl ManagedThread {
         unsafe { (*abi).stack_base = bounds.end };
     }
 
+    /// Whether the thread may have run managed code (`get_ready`).
+    pub fn is_ready(&self) -> bool {
+        // Relaxed: the thread's own.
+        self.is_ready.load(Ordering::Relaxed)
+    }
+
+    /// Gives the calling OS thread what managed code needs of it, if that has not been done: an alternate signal stack,
+    /// and the reserve of its stack. Threads that a host attaches for a moment go without.
+    #[inline]
+    pub fn get_ready(&self) {
+        if !self.is_ready() {
+            self.make_ready();
+        }
+    }
+
+    #[cold]
+    fn make_ready(&self) {
+        if let Some(carrier) = self.carrier() {
+            carrier.install_signal_stack();
+        }
+        // Faults there need the alternate stack.
+        self.stack_reserve.set_up();
+        // Relaxed: the thread's own.
+        self.is_ready.store(true, Ordering::Relaxed);
+    }
+
     /// The usable stack, from `abi.stack_limit` (above the reserve) to its base.
     pub fn stack_bounds(&self) -> Range<usize> {
         // SAFETY: written once, at attach, before the thread is in the registry.

@@ -110,6 +110,7 @@ pub fn prepare(t: CurrentThread, method: &'static Method) -> Managed<PreparedCal
 /// The exception that left the method, or one from compiling it, is pending.
 pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
     debug_assert!(!t.is_pending(), "managed code is entered with an exception pending");
+    t.managed().get_ready();
     let mut result = 0u64;
     let arguments = [call.target as u64, args.as_ptr() as u64, &raw mut result as u64];
     // SAFETY: the thunk was compiled for the method's signature, `args` has its words, `result` outlives the call.
@@ -124,12 +125,7 @@ pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> 
 ///
 /// # Safety
 /// Managed code of this signature begins at `target`, and stays there as long as it is called by what this gives.
-pub unsafe fn prepare_address(
-    t: CurrentThread,
-    target: usize,
-    sig: &CallSig,
-    has_this: bool,
-) -> Managed<PreparedCall> {
+pub unsafe fn prepare_address(t: CurrentThread, target: usize, sig: &CallSig, has_this: bool) -> Managed<PreparedCall> {
     Ok(PreparedCall { target, thunk: thunk(t, sig, has_this)? })
 }
 
