@@ -6,6 +6,8 @@
 //! | `tell_beside_output` | standard output, where the program's own output goes | it is lost |
 //! | `answer!`, `answer` | standard output | the rest is dropped, and `answer_failure` says why |
 //!
+//! An embedding host may take messages in place of their being written (`listen`); answers are never its.
+//!
 //! Invariant: nothing here panics or ends the process, so a reader that went away and a full disk never change a
 //! program's exit code. The standard library's macros would panic there; `cargo xtask tidy` keeps them out. An answer
 //! is what a command was called for (`saki info`), so the command itself looks whether it has arrived.
@@ -14,6 +16,30 @@
 use crate::locks::{Mutex, rank};
 use std::fmt::{self, Arguments, Write as _};
 use std::io::{self, Write};
+use std::sync::OnceLock;
+
+/// What an embedding host does with messages. Each function tells whether it took the message, which is not written
+/// then. They are called on any thread, in any state, under any lock: they must not call the machine.
+pub struct Listener {
+    /// Of standard error.
+    pub error: fn(Arguments<'_>) -> bool,
+    /// Of standard output.
+    pub output: fn(Arguments<'_>) -> bool,
+    /// Of the log of the machine's work (`os::message_log`): the level's word, and the text.
+    pub log: fn(&str, &str) -> bool,
+}
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Has messages go to a host from now on. The first listener stays.
+pub fn listen(listener: Listener) {
+    let _ = LISTENER.set(listener);
+}
+
+/// Whether a host took a message of the log: the level's word, and the text.
+pub fn is_log_taken(level: &str, text: &str) -> bool {
+    LISTENER.get().is_some_and(|listener| (listener.log)(level, text))
+}
 
 /// A message of usual length is written by one system call, without allocation: memory may be what is short.
 const BUFFER_BYTES: usize = 1024;
@@ -63,11 +89,17 @@ fn write_to(out: &mut dyn Write, text: Arguments<'_>) -> io::Result<()> {
 
 /// Writes the text to standard error, or loses it.
 pub fn tell(text: Arguments<'_>) {
+    if LISTENER.get().is_some_and(|listener| (listener.error)(text)) {
+        return;
+    }
     let _ = write_to(&mut io::stderr().lock(), text);
 }
 
 /// Writes the text to standard output, between the program's own output, or loses it.
 pub fn tell_beside_output(text: Arguments<'_>) {
+    if LISTENER.get().is_some_and(|listener| (listener.output)(text)) {
+        return;
+    }
     let _ = write_to(&mut io::stdout().lock(), text);
 }
 

@@ -2,6 +2,7 @@
 //!
 //! An image that a host opens is that of an assembly, which its opening loads.
 
+use crate::assembly_hooks;
 use crate::assembly_names::{MonoAssemblyName, kept_name};
 use crate::call::{call, load, put};
 use crate::config;
@@ -42,10 +43,15 @@ unsafe fn loading(
     })
 }
 
-/// Loads the assembly in a file, in a domain.
+/// Loads the assembly of a bundle, or that in a file, into the current domain.
+fn load_file(path: &Path) -> LoadResult<&'static Assembly> {
+    assembly_hooks::bundle_of_file(path).unwrap_or_else(|| universe().binder().load_from(path))
+}
+
+/// Loads the assembly of a bundle, or that in a file, into a domain.
 fn load_in(domain: &'static Domain, path: &Path) -> LoadResult<&'static Assembly> {
     let _entered = saki_types::universe::enter(domain.universe);
-    domain.universe.binder().load_from(path)
+    load_file(path)
 }
 
 /// Loads an assembly from a file, as `Assembly.LoadFrom`; null if that fails.
@@ -71,7 +77,7 @@ pub unsafe extern "C" fn mono_assembly_open(name: *const c_char, status: *mut c_
     // SAFETY: the host's text, which ends in NUL.
     let path = unsafe { path(name) };
     // SAFETY: null or the host's variable.
-    unsafe { loading("mono_assembly_open", status, || universe().binder().load_from(&path)) }
+    unsafe { loading("mono_assembly_open", status, || load_file(&path)) }
 }
 
 /// [`mono_assembly_open`]; `is_for_reflection`: for inspection only.
@@ -192,11 +198,14 @@ pub unsafe extern "C" fn mono_assembly_load_from_full(
     unsafe { mono_assembly_load_from(image, name, status) }
 }
 
-/// The loaded assembly of a name; null if there is none.
+/// What the host's search hooks have for a name, or else the loaded assembly; null if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_assembly_loaded(name: &MonoAssemblyName) -> Option<&'static Assembly> {
     call("mono_assembly_loaded", |_| {
         let wanted = &name.identity;
+        if let Some(found) = assembly_hooks::search_loaded(wanted, false) {
+            return Some(found);
+        }
         let fits = |assembly: &&&'static Assembly| {
             !assembly.reflection_only
                 && assembly.name.eq_ignore_ascii_case(&wanted.name)

@@ -18,7 +18,7 @@ pub struct MonoAssemblyName {
 }
 
 impl MonoAssemblyName {
-    fn new(identity: AssemblyName) -> MonoAssemblyName {
+    pub(crate) fn new(identity: AssemblyName) -> MonoAssemblyName {
         let c_text = |text: &str| CString::new(text).unwrap_or_default();
         let digits: String = identity.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
         MonoAssemblyName {

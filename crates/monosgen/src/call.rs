@@ -6,12 +6,39 @@
 use crate::machine;
 use saki_abi::ObjRef;
 use saki_interop::reverse_calls::ReverseCall;
-use saki_runtime::exec::callback_exceptions;
+use saki_runtime::exec::{callback_exceptions, thread_data};
 use saki_runtime::vm::unhandled;
 use saki_runtime::{CurrentThread, Managed, Obj, Word};
 use saki_types::LoadResult;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
+
+thread_local! {
+    /// Where managed code stands that waits for the machine, which waits for the host's function that the thread runs
+    /// (`CurrentThread::exit_frame`); None outside such functions.
+    static ASKED_AT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Runs a function of the host's in the middle of the machine's work; the thread is in native code meanwhile, if it is
+/// a managed one. Exceptions cannot leave the function: frames of the machine's lie between it and managed code.
+pub(crate) fn in_host_code<R>(body: impl FnOnce() -> R) -> R {
+    let Some(thread) = saki_thread::current().filter(|thread| !thread.is_in_safe_region()) else { return body() };
+    // SAFETY: the structure of this thread, which is RUNNING.
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
+    let before = ASKED_AT.replace(Some(t.exit_frame()));
+    // What the host loads is not what the caller looks for.
+    let raises_resolve = thread_data::of(t).caller_raises_resolve().replace(false);
+    thread.pin();
+    // SAFETY: the thread is RUNNING; collections look at the frames above, and hold the thread.
+    unsafe { saki_thread::enter_native(thread.abi()) };
+    let result = body();
+    // SAFETY: `enter_native` above.
+    unsafe { saki_thread::leave_native(thread.abi()) };
+    thread.unpin();
+    thread_data::of(t).caller_raises_resolve().set(raises_resolve);
+    ASKED_AT.set(before);
+    result
+}
 
 /// The host's thread comes in. A host that has started no machine is told so.
 fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
@@ -186,9 +213,10 @@ pub(crate) fn call_managed<R: Nothing>(function: &str, body: impl FnOnce(Current
     result.unwrap_or_else(|_| R::nothing())
 }
 
-/// The pending exception waits for the managed code that called the host's code; without such code it is unhandled.
+/// The pending exception waits for the managed code that called the host's code; without such code, or if the machine's
+/// called it, it is unhandled.
 fn keep_for_caller(t: CurrentThread) {
-    if t.exit_frame() == 0 {
+    if t.exit_frame() == 0 || ASKED_AT.get() == Some(t.exit_frame()) {
         unhandled::report_and_exit(t);
     }
     let exception = t.take_exception();

@@ -5,7 +5,7 @@ use crate::text::{kept, path, text};
 use saki_base::locks::{Mutex, rank};
 use saki_runtime::vm::VmOptions;
 use saki_types::universe;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 
 /// What the host has set.
@@ -55,6 +55,13 @@ pub(crate) fn library_folder() -> PathBuf {
     }
     let set = SETTINGS.lock().get_or_insert_default().library_folder.clone();
     set.unwrap_or_else(|| PathBuf::from(DEFAULT_LIBRARY_FOLDER))
+}
+
+/// The folders that [`mono_set_assemblies_path`] has set.
+pub(crate) fn assembly_folders() -> Vec<CString> {
+    let mut settings = SETTINGS.lock();
+    let folders = &settings.get_or_insert_default().assembly_folders;
+    folders.iter().filter_map(|folder| CString::new(folder.as_os_str().as_encoded_bytes()).ok()).collect()
 }
 
 /// Sets the least important level of messages that are shown.

@@ -3,6 +3,7 @@
 //! A class belongs to one domain: a host gets the class of another domain by its assembly there.
 
 use crate::call::{call, call_catching, call_quietly, held, some};
+use crate::host_functions;
 use crate::machine;
 use crate::text::{kept, text};
 use saki_abi::ObjRef;
@@ -14,6 +15,7 @@ use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::{LibraryType, universe};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first domain; null if no machine runs.
 #[unsafe(no_mangle)]
@@ -70,16 +72,41 @@ pub extern "C" fn mono_runtime_cleanup(_domain: *const c_void) {
     machine::shut_down();
 }
 
-/// Ends the machine.
+/// Ends the machine, or calls the function of [`mono_install_runtime_cleanup`].
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_runtime_quit() {
-    machine::shut_down();
+    match (host_functions::with(|functions| functions.cleanup), mono_get_root_domain()) {
+        // SAFETY: the host's function, which gets no data.
+        (Some(function), Some(root)) => unsafe { function(root, std::ptr::null_mut()) },
+        _ => machine::shut_down(),
+    }
+}
+
+/// Has the host's function called by [`mono_runtime_quit`], with the first domain and null, in place of the machine's
+/// end. `Environment.Exit` ends the machine without it.
+///
+/// # Safety
+/// The function may be called on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_install_runtime_cleanup(
+    function: Option<unsafe extern "C" fn(&'static Domain, *mut c_void)>,
+) {
+    host_functions::with(|functions| functions.cleanup = function);
+}
+
+/// Whether the host said that the machine ends. Relaxed: nothing depends on it.
+static IS_SAID_TO_END: AtomicBool = AtomicBool::new(false);
+
+/// Has [`mono_runtime_is_shutting_down`] say so; nothing else changes, as under Mono.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_runtime_set_shutting_down() {
+    IS_SAID_TO_END.store(true, Ordering::Relaxed);
 }
 
 /// Whether the machine ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_runtime_is_shutting_down() -> c_int {
-    c_int::from(exit::has_shutdown_started())
+    c_int::from(IS_SAID_TO_END.load(Ordering::Relaxed) || exit::has_shutdown_started())
 }
 
 /// The class libraries are checked at the start: null, no complaint.

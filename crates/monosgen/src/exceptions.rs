@@ -1,7 +1,8 @@
 //! `mono/metadata/exception.h`: making exceptions. What cannot be made is null.
 
-use crate::call::{call_quietly, held, some};
+use crate::call::{call_quietly, held, in_host_code, some};
 use crate::classes;
+use crate::host_functions::{self, Hook, UnhandledHook};
 use crate::machine::end;
 use crate::text::text;
 use saki_abi::ObjRef;
@@ -13,7 +14,7 @@ use saki_runtime::vm::domains::Domain;
 use saki_runtime::vm::unhandled;
 use saki_runtime::{CurrentThread, Managed, Obj, Slot, Str, Word};
 use saki_types::{GenericContext, Image, LoadResult, Method, Ty, universe};
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 /// An object of the class, made by the first constructor that takes such arguments.
 fn construct<'t>(
@@ -466,4 +467,23 @@ pub unsafe extern "C" fn mono_unhandled_exception(exception: ObjRef) {
             unhandled::report(t, exception);
         }
     });
+}
+
+/// Gives an exception that is unhandled to the host's function, if there is one.
+pub(crate) fn report_unhandled<'t>(_: CurrentThread<'t>, exception: Obj<'t>) -> bool {
+    let Some(hook) = host_functions::with(|functions| functions.unhandled) else { return false };
+    let word = exception.word();
+    // SAFETY: an object that this frame holds, and the host's data.
+    in_host_code(|| unsafe { (hook.function)(word, hook.data()) });
+    true
+}
+
+/// Has the host's function called with an exception that is unhandled, in place of the report, after the handlers of
+/// AppDomain.UnhandledException. If it returns, the process ends.
+///
+/// # Safety
+/// The function may be called with `data` on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_install_unhandled_exception_hook(function: Option<UnhandledHook>, data: *mut c_void) {
+    host_functions::with(|functions| functions.unhandled = function.map(|function| Hook::new(function, data)));
 }

@@ -2,7 +2,7 @@
 
 use crate::call::{call, call_managed};
 use crate::text::{given, path, text};
-use crate::{domains, machine};
+use crate::{domains, host_layers, machine};
 use saki_runtime::vm::domains::Domain;
 use saki_types::assembly::Assembly;
 use std::ffi::{c_char, c_int, c_void};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// `file` is null or ends in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_jit_init(file: *const c_char) -> Option<&'static Domain> {
-    match machine::start() {
+    match machine::start(host_layers::all) {
         Ok(()) => {
             let root = domains::mono_get_root_domain();
             // SAFETY: not null, so the host's text, which ends in NUL.

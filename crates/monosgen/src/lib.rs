@@ -10,6 +10,7 @@
 mod allocator;
 mod arrays;
 mod assemblies;
+mod assembly_hooks;
 mod assembly_names;
 mod attributes;
 mod call;
@@ -24,6 +25,8 @@ mod exceptions;
 mod field_values;
 mod gc;
 mod handles;
+mod host_functions;
+mod host_layers;
 mod host_records;
 mod icalls;
 mod invocations;

@@ -20,7 +20,7 @@
 use saki_hosting::settings;
 use saki_os::thread::stack_bounds;
 use saki_runtime::vm;
-use saki_runtime::{CurrentThread, Vm};
+use saki_runtime::{CurrentThread, UpperLayers, Vm};
 use saki_sched::ThreadMode;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -54,11 +54,11 @@ pub(crate) fn is_started() -> bool {
     STATE.load(Ordering::Acquire) == STARTED
 }
 
-/// Starts the machine on the calling thread, if that has not been done.
+/// Starts the machine on the calling thread, with what lies above it, if that has not been done.
 ///
 /// # Errors
 /// One line, for the host's user.
-pub(crate) fn start() -> Result<(), String> {
+pub(crate) fn start(layers: fn() -> UpperLayers) -> Result<(), String> {
     // AcqRel: one caller wins; nothing is published by it. Acquire on failure: the machine is there.
     match STATE.compare_exchange(NEW, STARTING, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
@@ -66,13 +66,13 @@ pub(crate) fn start() -> Result<(), String> {
         Err(STARTING) => return Err("another thread starts the machine".to_owned()),
         Err(_) => return Err("the machine has ended, and a process has one".to_owned()),
     }
-    let started = start_machine();
+    let started = start_machine(layers);
     // Release: who sees the state sees the machine's parts.
     STATE.store(if started.is_ok() { STARTED } else { ENDED }, Ordering::Release);
     started
 }
 
-fn start_machine() -> Result<(), String> {
+fn start_machine(layers: fn() -> UpperLayers) -> Result<(), String> {
     let stack_bytes = stack_bounds().map_or(usize::MAX, |bounds| bounds.len());
     if stack_bytes < LEAST_STACK_BYTES {
         let (has, wants) = (stack_bytes >> 10, LEAST_STACK_BYTES >> 10);
@@ -85,8 +85,7 @@ fn start_machine() -> Result<(), String> {
     options.threads = ThreadMode::Native;
     show_symbols();
     saki_thread::hold_native_code().map_err(|error| format!("no handler for a signal: {error}"))?;
-    let machine =
-        Vm::builder(saki_icall::upper_layers()).options(options).start().map_err(|error| error.to_string())?;
+    let machine = Vm::builder(layers()).options(options).start().map_err(|error| error.to_string())?;
     go_native(machine.main_thread());
     MACHINE.set(Some(machine));
     Ok(())

@@ -17,16 +17,11 @@ macro_rules! missing {
 // appdomain.h
 missing! {
     mono_context_get mono_context_get_domain_id mono_context_get_id mono_context_init mono_context_set
-    mono_install_runtime_cleanup mono_runtime_set_shutting_down mono_security_enable_core_clr
-    mono_security_set_core_clr_platform_callback
+    mono_security_enable_core_clr mono_security_set_core_clr_platform_callback
 }
 
 // assembly.h
 missing! {
-    mono_assembly_invoke_load_hook mono_assembly_invoke_search_hook mono_install_assembly_load_hook
-    mono_install_assembly_postload_refonly_search_hook mono_install_assembly_postload_search_hook
-    mono_install_assembly_preload_hook mono_install_assembly_refonly_preload_hook
-    mono_install_assembly_refonly_search_hook mono_install_assembly_search_hook mono_register_bundled_assemblies
     mono_register_config_for_assembly mono_register_machine_config mono_register_symfile_for_assembly
 }
 
@@ -45,11 +40,6 @@ missing! {
     mono_debug_close_mono_symbol_file mono_debug_open_mono_symbols mono_debug_symfile_free_location
     mono_debug_symfile_is_loaded mono_debug_symfile_lookup_locals mono_debug_symfile_lookup_location
     mono_debug_symfile_lookup_method
-}
-
-// exception.h
-missing! {
-    mono_install_unhandled_exception_hook
 }
 
 // image.h
@@ -105,11 +95,6 @@ missing! {
 // mono-gc.h
 missing! {
     mono_gc_walk_heap
-}
-
-// mono-logger.h
-missing! {
-    mono_trace_set_log_handler mono_trace_set_print_handler mono_trace_set_printerr_handler
 }
 
 // object.h

@@ -91,4 +91,16 @@ namespace Some
         public static void Collect () { for (int i = 0; i < 20000; i++) new byte [100].ToString (); GC.Collect (); }
         public static int Main (string [] args) { Console.WriteLine ("main " + string.Join ("|", args)); return args.Length + 40; }
     }
+
+    public class Loads
+    {
+        public static string Name (string name)
+        {
+            try {
+                return System.Reflection.Assembly.Load (name).GetName ().Name;
+            } catch (System.IO.FileNotFoundException) {
+                return "not found";
+            }
+        }
+    }
 }

@@ -20,3 +20,4 @@ as_under_mono!(objects_are_made_and_asked_as_under_mono, "objects");
 as_under_mono!(images_and_their_tables_are_read_as_under_mono, "images");
 as_under_mono!(domains_threads_and_the_collector_are_asked_as_under_mono, "machine");
 as_under_mono!(reflection_objects_and_attributes_are_made_as_under_mono, "reflection");
+as_under_mono!(hooks_of_a_host_are_called_as_under_mono, "hooks");

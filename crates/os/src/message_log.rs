@@ -184,7 +184,11 @@ pub fn message(level: Level, subject: LogSubject, text: impl Display) {
 
 #[cold]
 fn write(level: Level, text: &str) {
-    let letter = LEVELS.iter().find(|(_, other, _)| *other == level).map_or(' ', |(.., letter)| *letter);
+    let known = LEVELS.iter().find(|(_, other, _)| *other == level);
+    let (word, letter) = known.map_or(("", ' '), |(word, _, letter)| (*word, *letter));
+    if saki_base::messages::is_log_taken(word, text) {
+        return;
+    }
     let settings = settings();
     let line = if settings.has_header {
         format!("{} level[{letter}] mono[{}]: {text}\n", local_time(), std::process::id())

@@ -229,6 +229,9 @@ impl Binder {
             Level::Info,
             format_args!("Assembly Loader looks for '{}', which {} refers to.", Shown(wanted), Lazily(asker)),
         );
+        if let Some(found) = self.events.find_before_search(wanted, false) {
+            return refuse_collectible(found, wanted, requesting);
+        }
         let mut bad = None;
         if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
             return Ok(found);

@@ -125,6 +125,12 @@ pub trait LoaderEvents: Sync {
     /// it.
     fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly>;
 
+    /// What an embedding host has for a name, asked before files are searched; `is_for_reflection`: for inspection
+    /// only.
+    fn find_before_search(&self, _wanted: &AssemblyName, _is_for_reflection: bool) -> Option<&'static Assembly> {
+        None
+    }
+
     /// `AssemblyLoadContext.Load` of a context other than the default one, which is asked before any other search.
     fn load_in_context(&self, _context: u32, _wanted: &AssemblyName) -> Option<&'static Assembly> {
         None

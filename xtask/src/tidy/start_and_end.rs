@@ -18,7 +18,8 @@ use std::path::Path;
 const DOOR_OF_THE_END: &str = "crates/os/src/exit_list.rs";
 
 /// File and name of each hook, and why it is one.
-const HOOKS: [(&str, &str, &str); 16] = [
+const HOOKS: [(&str, &str, &str); 18] = [
+    ("crates/base/src/messages.rs", "LISTENER", "all crates speak by it, also before there is a machine"),
     ("crates/cli/src/main_stack.rs", "COMMAND", "a switch of stacks hands nothing over"),
     ("crates/code/src/hooks.rs", "HOOKS", "assembly reads it"),
     ("crates/code/src/observer.rs", "OBSERVER", "a profiler or debugger, if there is one"),
@@ -26,6 +27,7 @@ const HOOKS: [(&str, &str, &str); 16] = [
     ("crates/gc/src/snapshot_request.rs", "REQUESTED", "lent to the collector for one collection"),
     ("crates/os/src/exit_list.rs", "ACTIONS", "the one list of what runs at the process's end"),
     ("crates/os/src/fork.rs", "ACTIONS", "the one list of what happens around a fork, which the C library calls"),
+    ("crates/monosgen/src/host_functions.rs", "FUNCTIONS", "a host of C gives them at any time, and without a handle"),
     ("crates/reactor/src/poller.rs", "BACKEND", "one of the crate's own, by the model of input and output"),
     ("crates/reactor/src/observer.rs", "OBSERVER", "the class library's selector, if the program uses it"),
     ("crates/runtime/src/exec/upper_layers.rs", "LAYERS", "the crates above, which the builder takes as one value"),

@@ -548,6 +548,8 @@ ranks! {
     HostEnds in "saki/src/vm.rs", anywhere;
     /// Maps of native libraries of an embedding host.
     HostMaps in "interop/src/host_maps.rs", anywhere;
+    /// Functions that an embedding host has given for later.
+    HostFunctions in "monosgen/src/host_functions.rs", anywhere;
     /// What an embedding host has set.
     HostSettings in "monosgen/src/config.rs", anywhere;
     /// Records that are made for an embedding host.

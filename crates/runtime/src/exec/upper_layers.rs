@@ -38,12 +38,14 @@ pub struct HostEvents {
     pub before_exit: fn(),
     /// A client has sent `os::signal::of_clients`. True: it was found, and is served.
     pub serve_request: fn() -> bool,
+    /// An exception is unhandled, and the process is about to end. True: the host has reported it.
+    pub report_unhandled: for<'t> fn(CurrentThread<'t>, Obj<'t>) -> bool,
 }
 
 impl Default for HostEvents {
     /// The events of a host that ignores them all.
     fn default() -> Self {
-        HostEvents { before_exit: || (), serve_request: || false }
+        HostEvents { before_exit: || (), serve_request: || false, report_unhandled: |_, _| false }
     }
 }
 

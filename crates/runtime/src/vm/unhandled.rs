@@ -9,6 +9,7 @@ use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
+use crate::upper_layers::upper_layers;
 use crate::vm::{net, options};
 use saki_types::{LibraryType, universe};
 
@@ -74,7 +75,9 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
         true => (true, crate::exit_code::exit_code()),
         false => (raise_event(t, exception), exit_code),
     };
-    write_report(&describe(t, exception), was_handled);
+    if is_abort || !(upper_layers().host.report_unhandled)(t, exception) {
+        write_report(&describe(t, exception), was_handled);
+    }
     saki_thread::end_process(exit_code)
 }
 

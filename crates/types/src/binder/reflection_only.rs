@@ -56,6 +56,9 @@ impl Binder {
             return Ok(found);
         }
         let wanted = &successor(wanted);
+        if let Some(found) = self.events.find_before_search(wanted, true) {
+            return Ok(found);
+        }
         for candidate in self.candidates(wanted) {
             if candidate.is_file()
                 && identity(crate::files::open(&candidate)?)?.is_some_and(|n| n.name.eq_ignore_ascii_case(&wanted.name))

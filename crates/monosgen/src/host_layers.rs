@@ -1,0 +1,14 @@
+//! What lies above the machine: the crates of the class libraries, and the host's functions among them.
+
+use crate::assembly_hooks::HostLoaderEvents;
+use crate::exceptions;
+use saki_runtime::UpperLayers;
+
+/// For the machine's start.
+pub(crate) fn all() -> UpperLayers {
+    let mut layers = saki_icall::upper_layers();
+    // A process has one machine.
+    layers.loader_events = Box::leak(Box::new(HostLoaderEvents(layers.loader_events)));
+    layers.host.report_unhandled = exceptions::report_unhandled;
+    layers
+}
