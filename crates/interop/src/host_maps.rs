@@ -21,9 +21,9 @@ pub fn add(
     MAPS.lock().push((image, DllMap::of_entry(library, function, target, target_function)));
 }
 
-/// Adds the maps in a text, for all images.
-pub fn add_text(text: &str) {
-    MAPS.lock().push((None, DllMap::parse(text)));
+/// Adds the maps in a text: for one image, or without one for all.
+pub fn add_text(image: Option<&'static Image>, text: &str) {
+    MAPS.lock().push((image.map(|image| std::ptr::from_ref(image).addr()), DllMap::parse(text)));
 }
 
 /// What a host's map has for the names; None if no map names the library.

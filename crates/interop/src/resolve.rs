@@ -130,6 +130,13 @@ impl NativeName {
         own.original.is_none().then(|| own.address.addr())
     }
 
+    /// The names under which the function is looked for in a library.
+    pub fn symbols(&self) -> Vec<String> {
+        let exact = self.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
+        let unicode = self.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
+        library::symbol_names(&self.function, exact, unicode)
+    }
+
     /// The first of these symbols in a library, or the function of the machine that calls it.
     pub fn address_in(&self, module: library::Library, symbols: &[String]) -> Option<usize> {
         let address = symbols.iter().find_map(|symbol| module.symbol(symbol))?;
@@ -173,9 +180,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
             return Err(exceptions::throw(t, ExceptionType::DllNotFound, &message));
         }
     };
-    let exact = name.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
-    let unicode = name.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
-    let symbols = library::symbol_names(&name.function, exact, unicode);
+    let symbols = name.symbols();
     name.address_in(module, &symbols).ok_or_else(|| {
         let function = &name.function;
         let text = format_args!("Could not find '{function}' in '{library}'.");

@@ -6,6 +6,7 @@
 
 use crate::assembly_names::MonoAssemblyName;
 use crate::call::{call, in_host_code};
+use crate::config;
 use crate::host_functions::{self, Bundle, Hook, Load, Preload, Search, SearchHooks};
 use crate::text::text;
 use saki_runtime::CurrentThread;
@@ -58,7 +59,7 @@ fn preload(hooks: &[Hook<Preload>], wanted: &AssemblyName) -> Option<&'static As
     if hooks.is_empty() {
         return None;
     }
-    let folders = crate::config::assembly_folders();
+    let folders = config::assembly_folders();
     let mut folders: Vec<*mut c_char> = folders.iter().map(|folder| folder.as_ptr().cast_mut()).collect();
     if !folders.is_empty() {
         folders.push(ptr::null_mut());
@@ -120,6 +121,7 @@ impl LoaderEvents for HostLoaderEvents {
     }
 
     fn assembly_loaded(&self, assembly: &'static Assembly) {
+        config::assembly_loaded(assembly);
         tell(assembly);
         self.0.assembly_loaded(assembly);
     }

@@ -3,10 +3,12 @@
 
 use crate::text::{kept, path, text};
 use saki_base::locks::{Mutex, rank};
-use saki_runtime::vm::VmOptions;
-use saki_types::universe;
+use saki_runtime::vm::profile_log::callspec::CallSpec;
+use saki_runtime::vm::{VmOptions, host_settings, source_lines};
+use saki_types::{Assembly, Image, universe};
 use std::ffi::{CString, c_char, c_int};
 use std::path::{Path, PathBuf};
+use std::ptr;
 
 /// What the host has set.
 #[derive(Default)]
@@ -18,6 +20,13 @@ struct Settings {
     assembly_folders: Vec<PathBuf>,
     message_level: Option<String>,
     message_mask: Option<String>,
+    trace: Option<CallSpec>,
+    /// Texts of configurations, by the names of modules' files: the last one first. The addresses are the host's.
+    assembly_configs: Vec<(String, usize)>,
+    /// The address of the host's text.
+    machine_config: usize,
+    /// Contents of symbol files, by the names of modules' files.
+    symbol_files: Vec<(String, Vec<u8>)>,
 }
 
 static SETTINGS: Mutex<rank::HostSettings, Option<Settings>> = Mutex::new(None);
@@ -42,9 +51,17 @@ pub(crate) fn apply(options: &mut VmOptions) {
     if let Some(level) = &settings.message_level {
         options.messages.level = Some(level.clone());
     }
+    if let Some(spec) = &settings.trace {
+        options.trace = Some(spec.clone());
+    }
     if let Some(mask) = &settings.message_mask {
         options.messages.mask = Some(mask.clone());
     }
+}
+
+/// Sets which calls are written.
+pub(crate) fn set_trace(spec: CallSpec) {
+    set(|settings| settings.trace = Some(spec));
 }
 
 /// Where `mono/4.5` is: `/usr/lib`.
@@ -146,7 +163,100 @@ pub unsafe extern "C" fn mono_config_parse(file: *const c_char) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_config_parse_memory(config: *const c_char) {
     // SAFETY: the host's text, which ends in NUL.
-    saki_interop::host_maps::add_text(&unsafe { text(config) });
+    saki_interop::host_maps::add_text(None, &unsafe { text(config) });
+}
+
+/// Registers a text that stands for the file machine.config; it lives as long as the process. Null: no text.
+///
+/// # Safety
+/// `config` is null or ends in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_register_machine_config(config: *const c_char) {
+    // SAFETY: not null, so the host's text, which ends in NUL.
+    host_settings::set_machine_config((!config.is_null()).then(|| unsafe { text(config) }));
+    set(|settings| settings.machine_config = config.expose_provenance());
+}
+
+/// The text of [`mono_register_machine_config`]; null if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_get_machine_config() -> *const c_char {
+    let address = SETTINGS.lock().get_or_insert_default().machine_config;
+    ptr::with_exposed_provenance(address)
+}
+
+/// Registers a text that counts as the configuration of assemblies in files of this name, which are loaded from now on.
+/// It lives as long as the process.
+///
+/// # Safety
+/// The texts end in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_register_config_for_assembly(file: *const c_char, config: *const c_char) {
+    // SAFETY: the host's text, which ends in NUL.
+    let file = unsafe { text(file) };
+    set(|settings| settings.assembly_configs.insert(0, (file, config.expose_provenance())));
+}
+
+/// The text of [`mono_register_config_for_assembly`] for a file; null if there is none.
+///
+/// # Safety
+/// `file` ends in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_config_string_for_assembly_file(file: *const c_char) -> *const c_char {
+    // SAFETY: the host's text, which ends in NUL.
+    config_of(&unsafe { text(file) })
+}
+
+fn config_of(file: &str) -> *const c_char {
+    let mut settings = SETTINGS.lock();
+    let configs = &settings.get_or_insert_default().assembly_configs;
+    let found = configs.iter().find(|(known, _)| known == file);
+    found.map_or(ptr::null(), |(_, address)| ptr::with_exposed_provenance(*address))
+}
+
+/// Uses the text that was registered for the image's file. Files beside assemblies are always used.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_config_for_assembly(image: &'static Image) {
+    let config = config_of(module_file(image));
+    if !config.is_null() {
+        // SAFETY: the host's text, which lives as long as the process.
+        saki_interop::host_maps::add_text(Some(image), &unsafe { text(config) });
+    }
+}
+
+/// The name of the module's file, as it says itself.
+fn module_file(image: &Image) -> &str {
+    image.meta.module().and_then(|row| image.meta.string(row.name)).unwrap_or_default()
+}
+
+/// Registers the content of a symbol file for assemblies in files of this name, which are loaded from now on. It is
+/// copied.
+///
+/// # Safety
+/// `file` ends in NUL; `content` has so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_register_symfile_for_assembly(file: *const c_char, content: *const u8, size: c_int) {
+    // SAFETY: the host's text, which ends in NUL.
+    let file = unsafe { text(file) };
+    // SAFETY: the host's bytes.
+    let content = unsafe { std::slice::from_raw_parts(content, usize::try_from(size).unwrap_or(0)) }.to_vec();
+    set(|settings| settings.symbol_files.insert(0, (file, content)));
+}
+
+/// Uses what was registered for an assembly that is loaded.
+pub(crate) fn assembly_loaded(assembly: &'static Assembly) {
+    let has_any = |settings: &Settings| !settings.assembly_configs.is_empty() || !settings.symbol_files.is_empty();
+    if !SETTINGS.lock().as_ref().is_some_and(has_any) {
+        return;
+    }
+    let image = assembly.image;
+    mono_config_for_assembly(image);
+    let file = module_file(image);
+    let symbols = SETTINGS.lock().as_ref().and_then(|settings| {
+        settings.symbol_files.iter().find(|(known, _)| known == file).map(|(_, content)| content.clone())
+    });
+    if let Some(content) = symbols {
+        source_lines::set_symbols(image, content);
+    }
 }
 
 /// Maps a native library, or one function of it, to another; for all assemblies if `image` is null.
@@ -155,7 +265,7 @@ pub unsafe extern "C" fn mono_config_parse_memory(config: *const c_char) {
 /// The texts end in NUL; those after `library` may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_dllmap_insert(
-    image: Option<&'static saki_types::Image>,
+    image: Option<&'static Image>,
     library: *const c_char,
     function: *const c_char,
     target: *const c_char,

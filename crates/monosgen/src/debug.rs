@@ -4,8 +4,8 @@ use crate::call::{call, load};
 use crate::text::given;
 use crate::type_names;
 use saki_runtime::object::entries;
-use saki_runtime::vm::source_lines;
-use saki_types::Method;
+use saki_runtime::vm::{host_settings, source_lines};
+use saki_types::{Image, Method};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
@@ -141,8 +141,26 @@ pub extern "C" fn mono_debug_print_stack_frame(
     })
 }
 
-/// Mono's debugger is never there: 0.
+/// What [`mono_set_is_debugger_attached`] has set; 0 at first.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_is_debugger_attached() -> c_int {
-    0
+    c_int::from(host_settings::is_debugger_attached())
+}
+
+/// Sets what `Debugger.IsAttached` gives.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_is_debugger_attached(is_attached: c_int) {
+    host_settings::set_debugger_attached(is_attached != 0);
+}
+
+/// Gives an image the content of its symbol file, which is copied. Nothing happens if symbols of the image have been
+/// asked for, and for those of another build.
+///
+/// # Safety
+/// `content` has so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_debug_open_image_from_memory(image: &'static Image, content: *const u8, size: c_int) {
+    // SAFETY: the host's bytes.
+    let content = unsafe { std::slice::from_raw_parts(content, usize::try_from(size).unwrap_or(0)) }.to_vec();
+    call("mono_debug_open_image_from_memory", |_| source_lines::set_symbols(image, content));
 }

@@ -1,9 +1,11 @@
 //! `mono/metadata/mono-gc.h`: collections and what the heap holds.
 
-use crate::call::{call, some};
+use crate::call::{call, held, some};
 use saki_abi::ObjRef;
+use saki_gc::HeapObject;
 use saki_runtime::vm::finalizer;
-use std::ffi::c_int;
+use saki_types::Ty;
+use std::ffi::{c_int, c_void};
 
 /// Generation 0 is the nursery, generation 1 the whole heap.
 const MAX_GENERATION: c_int = 1;
@@ -59,9 +61,11 @@ pub extern "C" fn mono_gc_pending_finalizers() -> u8 {
     call("mono_gc_pending_finalizers", |_| u8::from(saki_gc::finalizable_count() > 0))
 }
 
-/// The finalizer's thread is notified by each collection: does nothing.
+/// Wakes the finalizer's thread, which also looks after reference queues. Objects that are ready wake it by themselves.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_gc_finalize_notify() {}
+pub extern "C" fn mono_gc_finalize_notify() {
+    finalizer::wake();
+}
 
 /// Waits until the finalizers of dead objects have run; how many waited.
 #[unsafe(no_mangle)]
@@ -70,5 +74,65 @@ pub extern "C" fn mono_gc_invoke_finalizers() -> c_int {
         let count = saki_gc::finalizable_count();
         finalizer::wait_for_pending(t);
         count as c_int
+    })
+}
+
+/// `MonoGCReferences`: an object, its class and its size in bytes; the number of references, where they lead and where
+/// they lie in the object.
+type ShowObject = unsafe extern "C" fn(ObjRef, Ty, usize, usize, *const ObjRef, *const usize, *mut c_void) -> c_int;
+
+/// The most references that are shown at once; further ones of an object come with size 0.
+const REFERENCES_AT_ONCE: usize = 128;
+
+/// What the host has given to [`mono_gc_walk_heap`], on its way to the collector's thread.
+struct Walk(ShowObject, *mut c_void);
+
+// SAFETY: the host's function gets its data while the host waits.
+unsafe impl Send for Walk {}
+
+impl Walk {
+    fn show(&self, object: HeapObject) {
+        let address = ObjRef(std::ptr::with_exposed_provenance_mut(object.address()));
+        // SAFETY: a live object of a stopped heap.
+        let Some(ty) = unsafe { held(address) }.map(|object| object.ty()) else { return };
+        // The size of what was not shown yet.
+        let mut size_bytes = object.size_bytes();
+        let mut show = |targets: &[ObjRef], offsets: &[usize]| {
+            let (first, data) = (std::mem::take(&mut size_bytes), self.1);
+            // SAFETY: the host's function and its data; so many references.
+            unsafe { self.0(address, ty, first, targets.len(), targets.as_ptr(), offsets.as_ptr(), data) };
+        };
+        let (mut targets, mut offsets) = (Vec::new(), Vec::new());
+        let mut is_shown = false;
+        object.for_each_reference(|offset, target| {
+            if target.is_null() {
+                return;
+            }
+            if targets.len() == REFERENCES_AT_ONCE {
+                show(&targets, &offsets);
+                is_shown = true;
+                targets.clear();
+                offsets.clear();
+            }
+            targets.push(target);
+            offsets.push(offset);
+        });
+        if !targets.is_empty() || !is_shown {
+            show(&targets, &offsets);
+        }
+    }
+}
+
+/// Collects, then shows each object to the host's function while the world is stopped: 0. The function is called on a
+/// thread of the collector's, and must not call the library but to ask a class for its name.
+///
+/// # Safety
+/// The function may be called with `data` on another thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_gc_walk_heap(_flags: c_int, function: ShowObject, data: *mut c_void) -> c_int {
+    let walk = Walk(function, data);
+    call("mono_gc_walk_heap", |_| {
+        let is_walked = saki_gc::take_snapshot(&mut move |heap| heap.for_each_object(|object| walk.show(object)));
+        c_int::from(!is_walked)
     })
 }

@@ -7,7 +7,9 @@ use crate::assembly_names::MonoAssemblyName;
 use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};
 use saki_runtime::vm::domains::Domain;
+use saki_sync::handle_table::Handle;
 use saki_types::Assembly;
+use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
@@ -77,11 +79,84 @@ pub(crate) struct MessageHandlers {
     pub(crate) error: Option<Print>,
 }
 
+/// A queue of `mono_gc_reference_queue_new`, with the objects that are watched.
+pub(crate) struct ReferenceQueue {
+    /// By which the host knows it.
+    pub(crate) number: usize,
+    pub(crate) callback: unsafe extern "C" fn(*mut c_void),
+    /// Handles of objects, and the host's data.
+    pub(crate) entries: Vec<(Handle, usize)>,
+    /// All objects count as dead, and the queue is dropped.
+    pub(crate) is_ending: bool,
+}
+
+/// A handler of `mono_dl_fallback_register`.
+#[derive(Clone, Copy)]
+pub(crate) struct LibraryHandler {
+    /// By which the host knows it.
+    pub(crate) number: usize,
+    pub(crate) load: Hook<LoadLibrary>,
+    pub(crate) symbol: FindSymbol,
+}
+
+/// `MonoDlFallbackLoad`: name, flags, the place of an error's text.
+pub(crate) type LoadLibrary = unsafe extern "C" fn(*const c_char, c_int, *mut *mut c_char, *mut c_void) -> *mut c_void;
+/// `MonoDlFallbackSymbol`: library, name, the place of an error's text.
+pub(crate) type FindSymbol =
+    unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_char, *mut c_void) -> *mut c_void;
+/// `MonoThreadManageCallback`.
+pub(crate) type ManageCallback = unsafe extern "C" fn(ObjRef) -> c_int;
+/// `MonoResourceCallback`: the resource, the value, whether the lower limit was reached.
+pub(crate) type ResourceCallback = unsafe extern "C" fn(c_int, usize, c_int);
+
+/// Where a counter's number comes from, as C passes it: the address of the number, or a function that gives it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union CounterSource {
+    pub(crate) address: *const u8,
+    pub(crate) int: unsafe extern "C" fn() -> c_int,
+    pub(crate) long: unsafe extern "C" fn() -> i64,
+    pub(crate) double: unsafe extern "C" fn() -> f64,
+    pub(crate) text: unsafe extern "C" fn() -> *const c_char,
+}
+
+/// A counter of `mono/utils/mono-counters.h`. It is never freed.
+pub struct MonoCounter {
+    /// It lives as long as the process.
+    pub(crate) name: *const c_char,
+    /// Type, section, unit and variance in one, and whether the source is a function.
+    pub(crate) kind: c_int,
+    pub(crate) source: CounterSource,
+    pub(crate) size_bytes: usize,
+}
+
+// SAFETY: the name lives as long as the process; the source is read where the host asks for the number.
+unsafe impl Send for MonoCounter {}
+// SAFETY: nothing changes in it.
+unsafe impl Sync for MonoCounter {}
+
+/// What hosts and the machine count.
+#[derive(Default)]
+pub(crate) struct Counters {
+    /// `mono_counters_init` was called, or the machine has started.
+    pub(crate) are_on: bool,
+    /// The sections of dumps.
+    pub(crate) sections: c_int,
+    pub(crate) all: Vec<&'static MonoCounter>,
+    pub(crate) on_register: Vec<unsafe extern "C" fn(&'static MonoCounter)>,
+}
+
 /// All that the host has given.
 #[derive(Default)]
 pub(crate) struct HostFunctions {
     pub(crate) assemblies: AssemblyHooks,
     pub(crate) messages: MessageHandlers,
+    pub(crate) reference_queues: Vec<ReferenceQueue>,
+    pub(crate) library_handlers: Vec<LibraryHandler>,
+    /// By the managed ids of threads.
+    pub(crate) manage_callbacks: HashMap<i32, ManageCallback>,
+    pub(crate) counters: Counters,
+    pub(crate) resource_limit_reached: Option<ResourceCallback>,
     pub(crate) unhandled: Option<Hook<UnhandledHook>>,
     /// `MonoDomainFunc`.
     pub(crate) cleanup: Option<unsafe extern "C" fn(&'static Domain, *mut c_void)>,

@@ -1,7 +1,7 @@
 //! What lies above the machine: the crates of the class libraries, and the host's functions among them.
 
 use crate::assembly_hooks::HostLoaderEvents;
-use crate::exceptions;
+use crate::{exceptions, native_libraries, reference_queues};
 use saki_runtime::UpperLayers;
 
 /// For the machine's start.
@@ -9,6 +9,8 @@ pub(crate) fn all() -> UpperLayers {
     let mut layers = saki_icall::upper_layers();
     // A process has one machine.
     layers.loader_events = Box::leak(Box::new(HostLoaderEvents(layers.loader_events)));
+    layers.interop.resolve_native = native_libraries::resolve_native;
     layers.host.report_unhandled = exceptions::report_unhandled;
+    layers.host.after_collection = reference_queues::after_collection;
     layers
 }

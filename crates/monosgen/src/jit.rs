@@ -2,8 +2,9 @@
 
 use crate::call::{call, call_managed};
 use crate::text::{given, path, text};
-use crate::{domains, host_layers, machine};
+use crate::{config, domains, host_layers, machine};
 use saki_runtime::vm::domains::Domain;
+use saki_runtime::vm::profile_log::callspec::CallSpec;
 use saki_types::assembly::Assembly;
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -122,3 +123,34 @@ pub extern "C" fn mono_jit_aot_compiling() -> c_int {
 /// There is one code generator.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_set_use_llvm(_is_on: c_int) {}
+
+/// Code of Mono's own ahead-of-time compiler is not used: what is in the module is compiled from its CIL.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_aot_register_module(_info: *const c_void) {}
+
+/// The CIL instruction `break` stops nothing here, so no policy is asked.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_break_policy(_policy: *const c_void) {}
+
+/// Sets which calls are written, in the syntax of `mono --trace=`: 1. 0 for a text that cannot be read, and after the
+/// machine has started.
+///
+/// # Safety
+/// `options` is null or ends in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_jit_set_trace_options(options: *const c_char) -> c_int {
+    // SAFETY: not null, so the host's text, which ends in NUL.
+    let options = if options.is_null() { String::new() } else { unsafe { text(options) } };
+    match CallSpec::parse(&options) {
+        Ok(spec) if !machine::is_started() => {
+            config::set_trace(spec);
+            1
+        }
+        _ => 0,
+    }
+}
+
+/// Mono asks the function only with the security of CoreCLR, which `mono_security_enable_core_clr` cannot switch on
+/// here: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_security_set_core_clr_platform_callback(_callback: *const c_void) {}

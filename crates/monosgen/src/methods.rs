@@ -1,6 +1,6 @@
 //! Methods: `mono/metadata/loader.h` and `class.h`, headers of bodies of `metadata.h`.
 
-use crate::call::{call, load, put};
+use crate::call::{call, call_quietly, load, put};
 use crate::classes::refuse_context;
 use crate::text::{kept, text};
 use saki_metadata::{EhKind, MethodBody, TableId, Token};
@@ -402,4 +402,13 @@ pub unsafe extern "C" fn mono_method_header_get_clauses(
     // SAFETY: null or the host's variable.
     unsafe { put(clause, made) };
     1
+}
+
+/// Compiles a method; the address of its code, which managed code alone can call: the host has
+/// `mono_method_get_unmanaged_thunk`. Null if it cannot be compiled.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_compile_method(method: &'static Method) -> *const c_void {
+    call_quietly("mono_compile_method", |t| {
+        Ok(ptr::with_exposed_provenance(saki_runtime::exec::compile::compile_method(t, method)?))
+    })
 }

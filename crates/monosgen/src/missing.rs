@@ -16,13 +16,7 @@ macro_rules! missing {
 
 // appdomain.h
 missing! {
-    mono_context_get mono_context_get_domain_id mono_context_get_id mono_context_init mono_context_set
-    mono_security_enable_core_clr mono_security_set_core_clr_platform_callback
-}
-
-// assembly.h
-missing! {
-    mono_register_config_for_assembly mono_register_machine_config mono_register_symfile_for_assembly
+    mono_security_enable_core_clr
 }
 
 // class.h
@@ -48,11 +42,6 @@ missing! {
     mono_pe_file_open
 }
 
-// jit.h
-missing! {
-    mono_aot_register_module mono_jit_set_trace_options mono_set_break_policy
-}
-
 // loader.h
 missing! {
     mono_get_method_constrained mono_method_get_marshal_info mono_stack_walk_async_safe
@@ -65,41 +54,15 @@ missing! {
     mono_metadata_signature_alloc mono_type_to_unmanaged
 }
 
-// mono-config.h
-missing! {
-    mono_config_for_assembly mono_config_string_for_assembly_file mono_get_machine_config
-}
-
-// mono-counters.h
-missing! {
-    mono_counter_get_name mono_counter_get_section mono_counter_get_size mono_counter_get_type mono_counter_get_unit
-    mono_counter_get_variance mono_counters_cleanup mono_counters_dump mono_counters_enable mono_counters_foreach
-    mono_counters_init mono_counters_on_register mono_counters_register mono_counters_register_with_size
-    mono_counters_sample mono_runtime_resource_check_limit mono_runtime_resource_limit
-    mono_runtime_resource_set_callback
-}
-
 // mono-debug.h
 missing! {
     mono_debug_add_delegate_trampoline mono_debug_add_method mono_debug_find_method mono_debug_free_method_jit_info
-    mono_debug_get_handle mono_debug_lookup_locals mono_debug_lookup_method_addresses
-    mono_debug_open_image_from_memory mono_debug_remove_method mono_debugger_insert_breakpoint
-    mono_set_is_debugger_attached
-}
-
-// mono-dl-fallback.h
-missing! {
-    mono_dl_fallback_register mono_dl_fallback_unregister
-}
-
-// mono-gc.h
-missing! {
-    mono_gc_walk_heap
+    mono_debug_get_handle mono_debug_lookup_locals mono_debug_lookup_method_addresses mono_debug_remove_method
+    mono_debugger_insert_breakpoint
 }
 
 // object.h
 missing! {
-    mono_compile_method mono_gc_reference_queue_add mono_gc_reference_queue_free mono_gc_reference_queue_new
     mono_load_remote_field mono_store_remote_field
 }
 
@@ -161,9 +124,7 @@ missing! {
 
 // threads.h
 missing! {
-    mono_thread_cleanup mono_thread_exit mono_thread_init mono_thread_is_foreign mono_thread_new_init
-    mono_thread_set_manage_callback mono_thread_stop mono_threads_get_default_stacksize
-    mono_threads_set_default_stacksize
+    mono_thread_init
 }
 
 // verify.h

@@ -3,6 +3,7 @@
 use crate::call::{call, call_managed, call_quietly, some};
 use crate::domains::mono_domain_set;
 use crate::text::given;
+use crate::thread_control::mono_threads_get_default_stacksize;
 use saki_abi::ObjRef;
 use saki_runtime::object::{exceptions, handles};
 use saki_runtime::vm::domains::Domain;
@@ -112,12 +113,6 @@ pub unsafe extern "C" fn mono_thread_get_managed_id(thread: ObjRef) -> i32 {
     call_quietly(FUNCTION, |t| host_threads::managed_id(t, unsafe { some(FUNCTION, thread) }))
 }
 
-/// Waits until all foreground threads but the calling one have ended.
-#[unsafe(no_mangle)]
-pub extern "C" fn mono_thread_manage() {
-    call("mono_thread_manage", |_| saki_thread::wait_for_foreground_threads());
-}
-
 /// The host's function and its data, on the way to another thread.
 struct Start(unsafe extern "C" fn(*mut c_void) -> *mut c_void, *mut c_void);
 
@@ -136,8 +131,9 @@ pub unsafe extern "C" fn mono_thread_create(
 ) {
     const FUNCTION: &str = "mono_thread_create";
     let start = Start(function, data);
+    let stack_bytes = mono_threads_get_default_stacksize() as usize;
     call_managed(FUNCTION, |t| {
-        let started = saki_thread::spawn(ThreadKind::Foreground, None, 0, move |thread| {
+        let started = saki_thread::spawn(ThreadKind::Foreground, None, stack_bytes, move |thread| {
             let start = start;
             // SAFETY: the thread is RUNNING; the frames above hold no references.
             unsafe { saki_thread::enter_native(thread.abi()) };

@@ -103,4 +103,35 @@ namespace Some
             }
         }
     }
+
+    public class Natives
+    {
+        [DllImport ("mapped", EntryPoint = "getpid")] static extern int GetPid ();
+        [DllImport ("hostonly", EntryPoint = "triple")] static extern int Threefold (int x);
+        [DllImport ("hostonly", EntryPoint = "absent")] static extern int Missing ();
+        [DllImport ("hostless", EntryPoint = "triple")] static extern int Nobody (int x);
+        public static int Nowhere () { return Nobody (1); }
+        public static int Mapped () { return GetPid (); }
+        public static int Triple (int x) { return Threefold (x); }
+        public static int Absent () { return Missing (); }
+        public static bool IsDebugged () { return System.Diagnostics.Debugger.IsAttached; }
+        static string end = "none";
+        public static System.Threading.Thread Sleeper (int ms)
+        {
+            var begun = new System.Threading.ManualResetEvent (false);
+            var thread = new System.Threading.Thread (() => {
+                try {
+                    begun.Set ();
+                    System.Threading.Thread.Sleep (ms);
+                    end = "slept";
+                } catch (System.Threading.ThreadAbortException) {
+                    end = "aborted";
+                }
+            });
+            thread.Start ();
+            begun.WaitOne ();
+            return thread;
+        }
+        public static string Joined (System.Threading.Thread thread) { return thread.Join (10000) ? end : "runs"; }
+    }
 }

@@ -21,6 +21,7 @@ pub mod first_chance;
 pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
+pub mod host_settings;
 pub mod host_threads;
 pub mod interruption;
 pub(crate) mod leaked_threads;

@@ -208,6 +208,8 @@ pub struct ManagedThread {
     pub(crate) pins: AtomicU32,
     /// Whether the thread is on a carrier's list of threads that ran.
     pub(crate) is_in_ran_list: AtomicBool,
+    /// Whether the OS thread was there before, and the machine found it.
+    pub(crate) is_foreign: AtomicBool,
     /// Place in the registry's list; changes under its lock.
     pub(crate) registry_index: AtomicUsize,
     /// Free for the runtime: the address of its own per-thread data.
@@ -306,6 +308,7 @@ impl ManagedThread {
             wait_observer: AtomicPtr::new(std::ptr::null_mut()),
             pins: AtomicU32::new(0),
             is_in_ran_list: AtomicBool::new(false),
+            is_foreign: AtomicBool::new(false),
             registry_index: AtomicUsize::new(0),
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
@@ -335,6 +338,7 @@ impl ManagedThread {
         self.carrier.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.wait_observer.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.pins.store(0, Ordering::Relaxed);
+        self.is_foreign.store(false, Ordering::Relaxed);
         self.grow_below.store(0, Ordering::Relaxed);
         self.runtime_data.store(0, Ordering::Relaxed);
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
@@ -427,6 +431,12 @@ impl ManagedThread {
     /// The thread's name, as the program or the machine has set it.
     pub fn name(&self) -> Option<String> {
         self.name.lock().clone()
+    }
+
+    /// Whether the OS thread was there before, and the machine found it: the main thread, those of a host.
+    pub fn is_foreign(&self) -> bool {
+        // Relaxed: set before others get a reference to the thread.
+        self.is_foreign.load(Ordering::Relaxed)
     }
 
     /// Names the thread; None takes the name away. The name of the OS thread is not touched.

@@ -333,7 +333,10 @@ fn attach_unready(kind: ThreadKind) -> std::io::Result<&'static ManagedThread> {
     saki_os::fork::restart_if_child();
     let name = std::thread::current().name().map(str::to_owned);
     let memory = AlternateStackMemory::map()?;
-    Ok(attach_as(&ThreadRef::create(kind, name.as_deref()), memory))
+    let thread = ThreadRef::create(kind, name.as_deref());
+    // Relaxed: others get a reference to the thread after this.
+    thread.is_foreign.store(true, Ordering::Relaxed);
+    Ok(attach_as(&thread, memory))
 }
 
 /// Attaches the calling OS thread as the given, not yet started thread, which is not ready for managed code yet.

@@ -548,8 +548,12 @@ ranks! {
     HostEnds in "saki/src/vm.rs", anywhere;
     /// Maps of native libraries of an embedding host.
     HostMaps in "interop/src/host_maps.rs", anywhere;
+    /// The configuration that an embedding host has given.
+    HostConfig in "runtime/src/vm/host_settings.rs", anywhere;
     /// Functions that an embedding host has given for later.
     HostFunctions in "monosgen/src/host_functions.rs", anywhere;
+    /// The limits of resources that an embedding host has set.
+    HostLimits in "monosgen/src/counters.rs", anywhere;
     /// What an embedding host has set.
     HostSettings in "monosgen/src/config.rs", anywhere;
     /// Records that are made for an embedding host.

@@ -1,9 +1,10 @@
-//! System.Diagnostics.Debugger: no debugger is ever attached.
+//! System.Diagnostics.Debugger: no debugger is ever attached, unless an embedding host says so.
 
+use saki_runtime::vm::host_settings;
 use saki_runtime::{CurrentThread, InternalCall, RefPlace, Str};
 
 fn is_attached(_t: CurrentThread) -> bool {
-    false
+    host_settings::is_debugger_attached()
 }
 
 fn is_logging(_t: CurrentThread) -> bool {

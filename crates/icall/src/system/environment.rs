@@ -2,7 +2,7 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_interop::dllmap::configuration_directory;
-use saki_runtime::vm::{crash_report, exit as process_exit, stack_trace, unhandled};
+use saki_runtime::vm::{crash_report, exit as process_exit, host_settings, stack_trace, unhandled};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
@@ -195,8 +195,9 @@ fn machine_install_directory<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     Str::new(t, &parent.display().to_string())
 }
 
-fn bundled_machine_config<'t>(_t: CurrentThread<'t>) -> Option<Str<'t>> {
-    None
+/// The text that an embedding host has given in place of machine.config.
+fn bundled_machine_config<'t>(t: CurrentThread<'t>) -> Managed<Option<Str<'t>>> {
+    host_settings::machine_config().map(|text| Str::new(t, &text)).transpose()
 }
 
 /// The folder that `mono/gac` is in: the class library appends the rest itself.

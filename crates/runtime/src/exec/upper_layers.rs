@@ -40,12 +40,20 @@ pub struct HostEvents {
     pub serve_request: fn() -> bool,
     /// An exception is unhandled, and the process is about to end. True: the host has reported it.
     pub report_unhandled: for<'t> fn(CurrentThread<'t>, Obj<'t>) -> bool,
+    /// A collection is over and finalizers have run, on their thread; only if `vm::finalizer::follow_collections` asked
+    /// for it.
+    pub after_collection: fn(CurrentThread<'_>),
 }
 
 impl Default for HostEvents {
     /// The events of a host that ignores them all.
     fn default() -> Self {
-        HostEvents { before_exit: || (), serve_request: || false, report_unhandled: |_, _| false }
+        HostEvents {
+            before_exit: || (),
+            serve_request: || false,
+            report_unhandled: |_, _| false,
+            after_collection: |_| (),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 //! ready, and frees dynamic methods.
 
 use crate::exception_types::ExceptionType;
-pub use crate::finalizer_signal::wait_for_pending;
+pub use crate::finalizer_signal::{follow_collections, wait_for_pending, wake};
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
+use crate::upper_layers::upper_layers;
 use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal};
 use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
@@ -44,6 +45,9 @@ pub(crate) fn start() -> std::io::Result<()> {
             }
             collectible::reclaim_dead();
             drain(t);
+            if finalizer_signal::follows_collections() {
+                (upper_layers().host.after_collection)(t);
+            }
         }
     })?;
     Ok(())

@@ -8,7 +8,7 @@ use saki_os::clock::Moment;
 use saki_sync::WaitWord;
 use saki_sync::word_locks::{Mutex, MutexGuard};
 use saki_thread::{WaitState, child_locks};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Default)]
@@ -34,10 +34,24 @@ static CHANGED: WaitWord = WaitWord::new(0);
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_WAITING_LOOKS: u32 = 5;
 
-/// Called by the collector when objects or dynamic methods are ready; must not block.
-pub(crate) fn wake() {
+/// Called by the collector when objects or dynamic methods are ready, and by hosts; must not block.
+pub fn wake() {
     STATE.lock().wanted = true;
     tell_change();
+}
+
+/// Whether the thread is woken after each collection. Relaxed: the next collection may miss it, not the one after.
+static FOLLOWS_COLLECTIONS: AtomicBool = AtomicBool::new(false);
+
+/// Has the finalizer thread woken after each collection from now on, for the host
+/// (`HostEvents::after_collection`).
+pub fn follow_collections() {
+    FOLLOWS_COLLECTIONS.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`follow_collections`] was called.
+pub(crate) fn follows_collections() -> bool {
+    FOLLOWS_COLLECTIONS.load(Ordering::Relaxed)
 }
 
 fn tell_change() {

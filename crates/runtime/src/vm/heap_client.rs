@@ -66,6 +66,9 @@ impl HeapClient for RuntimeHeapClient {
     fn collected(&self, collection: &Collection) {
         profile_events::collected(collection);
         collection_events::collected(collection);
+        if finalizer_signal::follows_collections() {
+            finalizer_signal::wake();
+        }
         if message_log::is_shown(Level::Info, LogSubject::Collector) {
             let kind = if collection.was_full { "GC_MAJOR" } else { "GC_MINOR" };
             let time_ms = collection.pause().as_secs_f64() * 1e3;

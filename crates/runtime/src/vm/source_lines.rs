@@ -1,7 +1,8 @@
 //! Source positions of managed code: the debug symbols of each image, read when the first position in it is asked for.
 //!
 //! Invariant: an image's symbols are looked for once, and their absence is remembered. They are never freed, as images
-//! are not. Left out: symbols that a program passes along with an assembly in memory.
+//! are not. An embedding host may hand them over. Left out: symbols that a program passes along with an assembly in
+//! memory.
 
 use crate::exception_trace::NO_IL_OFFSET;
 use rustc_hash::FxHashMap;
@@ -20,15 +21,24 @@ type Symbols = OnceLock<Option<SymbolFile>>;
 /// The symbols by address of the image.
 static SYMBOLS: RwLock<rank::SourceSymbols, Option<FxHashMap<usize, &'static Symbols>>> = RwLock::new(None);
 
-fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
+fn place_of(image: &'static Image) -> &'static Symbols {
     let key = std::ptr::from_ref(image).addr();
     let known = SYMBOLS.read().as_ref().and_then(|table| table.get(&key).copied());
-    let symbols = known.unwrap_or_else(|| {
+    known.unwrap_or_else(|| {
         let mut table = SYMBOLS.write();
         table.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_beside(image, Symbols::new()))
-    });
+    })
+}
+
+fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
     // The table's lock is not held, because reading a file takes long.
-    symbols.get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
+    place_of(image).get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
+}
+
+/// Gives an image the content of a symbol file, unless its symbols have been looked for; whether it did. False for
+/// symbols of another build, and for what is none.
+pub fn set_symbols(image: &'static Image, content: Vec<u8>) -> bool {
+    SymbolFile::from_bytes(image.meta, content).is_ok_and(|symbols| place_of(image).set(Some(symbols)).is_ok())
 }
 
 /// Drops the symbols of dead assemblies and domains.
