@@ -164,3 +164,71 @@ pub unsafe extern "C" fn mono_debug_open_image_from_memory(image: &'static Image
     let content = unsafe { std::slice::from_raw_parts(content, usize::try_from(size).unwrap_or(0)) }.to_vec();
     call("mono_debug_open_image_from_memory", |_| source_lines::set_symbols(image, content));
 }
+
+/// What stands for the symbols of an image: the image itself; null if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_get_handle(image: &'static Image) -> Option<&'static Image> {
+    call("mono_debug_get_handle", |_| source_lines::has_symbols(image).then_some(image))
+}
+
+/// Gives an image the content of its symbol file, or looks for the file if there is no content. What stands for the
+/// symbols: the image itself; null without symbols.
+///
+/// # Safety
+/// `content` is null or has so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_debug_open_mono_symbols(
+    handle: &'static Image,
+    content: *const u8,
+    size: c_int,
+    _is_in_debugger: c_int,
+) -> Option<&'static Image> {
+    if !content.is_null() {
+        // SAFETY: not null, so the host's bytes.
+        unsafe { mono_debug_open_image_from_memory(handle, content, size) };
+    }
+    mono_debug_get_handle(handle)
+}
+
+/// Symbols live as long as their image: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_close_mono_symbol_file(_symbols: *const c_void) {}
+
+/// Whether these are symbols: those that are there were read.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_symfile_is_loaded(symbols: *const c_void) -> c_int {
+    c_int::from(!symbols.is_null())
+}
+
+/// [`mono_debug_lookup_method`], in the symbols of this image.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_symfile_lookup_method(
+    handle: &'static Image,
+    method: &'static Method,
+) -> Option<&'static Method> {
+    if method.image() == handle { mono_debug_lookup_method(method) } else { None }
+}
+
+/// The line of an instruction of CIL, for [`mono_debug_symfile_free_location`]; null without symbols. The method is
+/// what [`mono_debug_lookup_method`] gives.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_symfile_lookup_location(
+    method: &'static Method,
+    il_offset: u32,
+) -> *mut MonoDebugSourceLocation {
+    call("mono_debug_symfile_lookup_location", |_| location(method, il_offset))
+}
+
+/// [`mono_debug_free_source_location`].
+///
+/// # Safety
+/// That of [`mono_debug_free_source_location`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_debug_symfile_free_location(location: *mut MonoDebugSourceLocation) {
+    // SAFETY: null or the host's.
+    unsafe { mono_debug_free_source_location(location) };
+}
+
+/// Debuggers are told of no such code, as under Mono: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_add_delegate_trampoline(_code: *const c_void, _size: c_int) {}

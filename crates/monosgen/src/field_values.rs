@@ -15,6 +15,7 @@ use saki_runtime::object::{self, statics};
 use saki_runtime::vm::domains::Domain;
 use saki_runtime::{CurrentThread, Managed, Word};
 use saki_types::{Field, Ty};
+use std::ffi::c_int;
 use std::ptr;
 
 /// Where a static field lies.
@@ -226,4 +227,48 @@ pub unsafe extern "C" fn mono_store_remote_field_new(object: ObjRef, _class: Ty,
     // SAFETY: the host's object, and null or its value.
     let (target, value) = unsafe { (some(FUNCTION, object), held(value)) };
     call_quietly(FUNCTION, |t| field_access::set_value(t, field, Some(target), value));
+}
+
+/// The value of an instance field of the object that a proxy stands for: its address, or in `result` the reference,
+/// whose address is given then. Null if it cannot be had.
+///
+/// # Safety
+/// `object` is an object that has the field; `result` is the host's room for a reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_load_remote_field(
+    object: ObjRef,
+    class: Ty,
+    field: &'static Field,
+    result: *mut ObjRef,
+) -> *mut u8 {
+    // SAFETY: the host's object.
+    let value = unsafe { mono_load_remote_field_new(object, class, field) };
+    // SAFETY: the host's room; the collector sees its frames.
+    unsafe { result.write(value) };
+    match call_quietly("mono_load_remote_field", |t| Ok(c_int::from(field.ty().to_managed(t)?.is_value_type()))) {
+        // SAFETY: null, or the box that the host's room holds.
+        1 => unsafe { held(value) }.map_or(ptr::null_mut(), |boxed| boxed.data()),
+        _ => result.cast(),
+    }
+}
+
+/// Sets an instance field of the object that a proxy stands for: to the value at an address, or to the object.
+///
+/// # Safety
+/// `object` is an object that has the field; `value` is the address of a value of its type, or null or an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_store_remote_field(object: ObjRef, _class: Ty, field: &'static Field, value: *mut u8) {
+    const FUNCTION: &str = "mono_store_remote_field";
+    // SAFETY: the host's object.
+    let target = unsafe { some(FUNCTION, object) };
+    call_quietly(FUNCTION, |t| {
+        let ty = field.ty().to_managed(t)?;
+        let value = match ty.is_value_type() {
+            // SAFETY: the host's value.
+            true => unsafe { saki_runtime::Obj::boxed(t, ty, value) }?,
+            // SAFETY: null or the host's object.
+            false => unsafe { held(ObjRef(value.cast())) },
+        };
+        field_access::set_value(t, field, Some(target), value)
+    });
 }

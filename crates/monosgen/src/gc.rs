@@ -136,3 +136,7 @@ pub unsafe extern "C" fn mono_gc_walk_heap(_flags: c_int, function: ShowObject, 
         c_int::from(!is_walked)
     })
 }
+
+/// No bridge can be registered, so none works: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_gc_wait_for_bridge_processing() {}

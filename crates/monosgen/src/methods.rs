@@ -78,6 +78,36 @@ pub extern "C" fn mono_get_method_full(
     mono_get_method(image, token, class)
 }
 
+/// The method of a token as `constrained.` calls it on an object of the class, and the method of the token itself; null
+/// if it cannot be called so. The context is null.
+///
+/// # Safety
+/// `declared` is the host's variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_get_method_constrained(
+    image: &'static Image,
+    token: u32,
+    class: Ty,
+    context: *const c_void,
+    declared: *mut Option<&'static Method>,
+) -> Option<&'static Method> {
+    const FUNCTION: &str = "mono_get_method_constrained";
+    refuse_context(FUNCTION, context);
+    let method = mono_get_method(image, token, ptr::null());
+    // SAFETY: the host's variable.
+    unsafe { put(declared, method) };
+    let method = method?;
+    load(FUNCTION, || {
+        if !saki_reflect::type_handle::is_assignable_from(method.owner, class)? {
+            return Ok(None);
+        }
+        if class.is_interface() || !method.is_virtual() {
+            return Ok(Some(method));
+        }
+        class.resolve_virtual(method).map(Some)
+    })
+}
+
 /// Methods live as long as their domain: does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_free_method(_method: *const c_void) {}
@@ -210,35 +240,6 @@ pub extern "C" fn mono_method_get_last_managed() -> Option<&'static Method> {
     call("mono_method_get_last_managed", |t| saki_runtime::vm::stack_trace::caller(t, 0))
 }
 
-/// Looks at a frame; 1 to stop.
-type StackWalk = unsafe extern "C" fn(Option<&'static Method>, i32, i32, c_int, *mut c_void) -> c_int;
-
-/// Shows the managed frames of the calling thread, the innermost first, until the host's function gives 1.
-///
-/// # Safety
-/// `function` may be called with `data`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mono_stack_walk(function: StackWalk, data: *mut c_void) {
-    let frames = call("mono_stack_walk", saki_runtime::vm::stack_trace::walk);
-    for frame in frames {
-        let (native, il) = (frame.native_offset as i32, frame.il_offset as i32);
-        // SAFETY: the host's function and its data.
-        if unsafe { function(Some(frame.method), native, il, 1, data) } != 0 {
-            return;
-        }
-    }
-}
-
-/// [`mono_stack_walk`]: positions in CIL cost nothing.
-///
-/// # Safety
-/// `function` may be called with `data`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mono_stack_walk_no_il(function: StackWalk, data: *mut c_void) {
-    // SAFETY: the host's function and its data.
-    unsafe { mono_stack_walk(function, data) };
-}
-
 /// There are no names of functions of the machine for internal calls: null.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_lookup_icall_symbol(_method: &'static Method) -> *const c_char {
@@ -273,10 +274,29 @@ pub unsafe extern "C" fn mono_lookup_pinvoke_call(
 
 /// What `MonoMethodHeader` is: the body of a method. It lives until it is freed.
 pub struct MonoMethodHeader {
-    method: &'static Method,
+    image: &'static Image,
+    /// What generic parameters stand for in the body.
+    context: GenericContext,
     body: MethodBody<'static>,
     /// None if a type cannot be loaded.
     locals: Option<Vec<Ty>>,
+}
+
+fn header_of(image: &'static Image, context: GenericContext, body: MethodBody<'static>) -> *mut MonoMethodHeader {
+    let locals = image.resolve_locals(body.local_var_sig, &context);
+    let locals = locals.ok().map(|locals| locals.iter().map(|local| local.ty).collect());
+    Box::into_raw(Box::new(MonoMethodHeader { image, context, body, locals }))
+}
+
+/// The body at an address in the image, of a method that is not generic; null if none lies there.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_metadata_parse_mh(image: &'static Image, at: *const u8) -> *mut MonoMethodHeader {
+    load("mono_metadata_parse_mh", || {
+        let bytes = image.meta.bytes();
+        let offset = at.addr().checked_sub(bytes.as_ptr().addr());
+        let Some(bytes) = offset.and_then(|offset| bytes.get(offset..)) else { return Ok(ptr::null_mut()) };
+        Ok(header_of(image, GenericContext::NONE, saki_metadata::parse_method_body(bytes)?))
+    })
 }
 
 /// The method's body; null for methods without CIL.
@@ -284,9 +304,7 @@ pub struct MonoMethodHeader {
 pub extern "C" fn mono_method_get_header(method: &'static Method) -> *mut MonoMethodHeader {
     load("mono_method_get_header", || {
         let Some(body) = method.body()? else { return Ok(ptr::null_mut()) };
-        let locals = method.image().resolve_locals(body.local_var_sig, &method.context());
-        let locals = locals.ok().map(|locals| locals.iter().map(|local| local.ty).collect());
-        Ok(Box::into_raw(Box::new(MonoMethodHeader { method, body, locals })))
+        Ok(header_of(method.image(), method.context(), body))
     })
 }
 
@@ -385,8 +403,8 @@ pub unsafe extern "C" fn mono_method_header_get_clauses(
     let data = match found.kind {
         EhKind::Filter => ClauseData { filter_offset: found.class_token_or_filter_offset },
         EhKind::Catch => {
-            let (image, token) = (header.method.image(), Token(found.class_token_or_filter_offset));
-            let resolve = || image.resolve_type(token, &header.method.context()).map(Some);
+            let (image, token) = (header.image, Token(found.class_token_or_filter_offset));
+            let resolve = || image.resolve_type(token, &header.context).map(Some);
             ClauseData { catch_class: load("mono_method_header_get_clauses", resolve) }
         }
         _ => ClauseData { catch_class: None },

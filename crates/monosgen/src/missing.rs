@@ -26,44 +26,28 @@ missing! {
 
 // debug-helpers.h
 missing! {
-    mono_context_get_desc mono_disasm_code mono_disasm_code_one
+    mono_context_get_desc
 }
 
 // debug-mono-symfile.h
 missing! {
-    mono_debug_close_mono_symbol_file mono_debug_open_mono_symbols mono_debug_symfile_free_location
-    mono_debug_symfile_is_loaded mono_debug_symfile_lookup_locals mono_debug_symfile_lookup_location
-    mono_debug_symfile_lookup_method
+    mono_debug_symfile_lookup_locals
 }
 
 // image.h
 missing! {
-    mono_image_add_to_name_cache mono_image_fixup_vtable mono_image_has_authenticode_entry mono_image_lookup_resource
-    mono_pe_file_open
-}
-
-// loader.h
-missing! {
-    mono_get_method_constrained mono_method_get_marshal_info mono_stack_walk_async_safe
+    mono_image_fixup_vtable mono_image_add_to_name_cache
 }
 
 // metadata.h
 missing! {
-    mono_metadata_compute_size mono_metadata_free_marshal_spec mono_metadata_generic_class_is_valuetype
-    mono_metadata_parse_array mono_metadata_parse_custom_mod mono_metadata_parse_marshal_spec mono_metadata_parse_mh
-    mono_metadata_signature_alloc mono_type_to_unmanaged
+    mono_metadata_compute_size mono_metadata_generic_class_is_valuetype mono_metadata_signature_alloc
 }
 
 // mono-debug.h
 missing! {
-    mono_debug_add_delegate_trampoline mono_debug_add_method mono_debug_find_method mono_debug_free_method_jit_info
-    mono_debug_get_handle mono_debug_lookup_locals mono_debug_lookup_method_addresses mono_debug_remove_method
-    mono_debugger_insert_breakpoint
-}
-
-// object.h
-missing! {
-    mono_load_remote_field mono_store_remote_field
+    mono_debug_add_method mono_debug_find_method mono_debug_free_method_jit_info mono_debug_lookup_locals
+    mono_debug_lookup_method_addresses mono_debug_remove_method mono_debugger_insert_breakpoint
 }
 
 // profiler.h
@@ -110,16 +94,13 @@ missing! {
 
 // reflection.h
 missing! {
-    mono_declsec_flags_from_assembly mono_declsec_flags_from_class mono_declsec_flags_from_method
-    mono_declsec_get_assembly_action mono_declsec_get_class_action mono_declsec_get_demands
-    mono_declsec_get_inheritdemands_class mono_declsec_get_inheritdemands_method mono_declsec_get_linkdemands
-    mono_declsec_get_method_action mono_reflection_free_type_info mono_reflection_get_custom_attrs_blob
-    mono_reflection_get_type mono_reflection_parse_type
+    mono_reflection_free_type_info mono_reflection_get_custom_attrs_blob mono_reflection_get_type
+    mono_reflection_parse_type
 }
 
 // sgen-bridge.h
 missing! {
-    mono_gc_register_bridge_callbacks mono_gc_wait_for_bridge_processing
+    mono_gc_register_bridge_callbacks
 }
 
 // threads.h

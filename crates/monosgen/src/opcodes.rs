@@ -16,6 +16,13 @@ pub struct MonoOpcode {
     opval: u16,
 }
 
+impl MonoOpcode {
+    /// The kind of operand.
+    pub(crate) fn argument(&self) -> u8 {
+        self.argument
+    }
+}
+
 const COUNT: usize = ROWS.len();
 
 /// The instructions, and an entry of zeros.

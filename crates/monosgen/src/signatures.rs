@@ -1,6 +1,7 @@
 //! Blobs of `mono/metadata/metadata.h` and `blob.h`: numbers, and types and signatures read from memory.
 
 use crate::call::{load, put};
+use crate::types::MonoArrayType;
 use saki_metadata::SigReader;
 use saki_types::signature::{resolve_method_sig, resolve_type_sig};
 use saki_types::{GenericContext, Image, LoadResult, MethodSig, Ty};
@@ -226,4 +227,62 @@ pub unsafe extern "C" fn mono_metadata_parse_method_signature(
         let sig: &'static MethodSig = Box::leak(Box::new(unsafe { read(image, at, after, parse) }?));
         Ok(Some(sig))
     })
+}
+
+/// `MonoCustomMod`: whether the modifier is required, in the lowest bit, and its token in the others.
+#[repr(transparent)]
+pub struct MonoCustomMod(u32);
+
+/// Reads a custom modifier, and tells the address after it: 1, or 0 if there is none.
+///
+/// # Safety
+/// A part of a signature lies at `at`; `modifier` and `after` are null or the host's variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_metadata_parse_custom_mod(
+    image: &'static Image,
+    modifier: *mut MonoCustomMod,
+    at: *const u8,
+    after: *mut *const u8,
+) -> c_int {
+    const REQUIRED: u8 = 0x1f;
+    const OPTIONAL: u8 = 0x20;
+    // SAFETY: the first byte of the host's signature.
+    let kind = unsafe { at.read() };
+    if kind != REQUIRED && kind != OPTIONAL {
+        return 0;
+    }
+    // SAFETY: a token follows; null or the host's variable.
+    let token = unsafe { mono_metadata_parse_typedef_or_ref(image, at.wrapping_add(1), after) };
+    // SAFETY: null or the host's variable.
+    unsafe { put(modifier, MonoCustomMod((token << 1) | u32::from(kind == REQUIRED))) };
+    1
+}
+
+/// Reads the shape of an array, without the byte that says that it is one, and tells the address after it; it lives as
+/// long as the process. Null if the elements cannot be loaded.
+///
+/// # Safety
+/// The elements' type and the shape lie at `at`; `after` is null or the host's variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_metadata_parse_array(
+    image: &'static Image,
+    at: *const u8,
+    after: *mut *const u8,
+) -> *const MonoArrayType {
+    let mut at = at;
+    // SAFETY: the host's signature, and a variable of ours.
+    let Some(element) = (unsafe { type_at("mono_metadata_parse_array", image, at, &raw mut at, false) }) else {
+        return std::ptr::null();
+    };
+    // SAFETY: numbers follow, and a variable of ours.
+    let mut next = || unsafe { mono_metadata_decode_value(at, &raw mut at) };
+    let rank = next();
+    let sizes = (0..next()).map(|_| next() as c_int).collect::<Vec<_>>();
+    let bound_count = next();
+    // SAFETY: numbers follow, and a variable of ours.
+    let mut next = || unsafe { mono_metadata_decode_signed_value(at, &raw mut at) };
+    let bounds = (0..bound_count).map(|_| next()).collect::<Vec<_>>();
+    // SAFETY: null or the host's variable.
+    unsafe { put(after, at) };
+    Box::leak(Box::new(MonoArrayType::new(crate::classes::class_of(element), rank, sizes, bounds)))
 }

@@ -40,7 +40,7 @@ pub extern "C" fn mono_type_get_class(ty: Ty) -> Ty {
     }
 }
 
-/// `MonoArrayType`: the elements and the number of dimensions. Sizes and bounds are not kept.
+/// `MonoArrayType`: the elements, the number of dimensions, and sizes and bounds, which types do not keep.
 #[repr(C)]
 pub struct MonoArrayType {
     element: Ty,
@@ -51,6 +51,18 @@ pub struct MonoArrayType {
     bounds: *const c_int,
 }
 
+impl MonoArrayType {
+    /// One with sizes and bounds, which stay.
+    pub(crate) fn new(element: Ty, rank: u32, sizes: Vec<c_int>, bounds: Vec<c_int>) -> MonoArrayType {
+        let (size_count, bound_count) = (sizes.len() as u8, bounds.len() as u8);
+        let kept = |numbers: Vec<c_int>| match numbers.is_empty() {
+            true => std::ptr::null(),
+            false => numbers.leak().as_ptr(),
+        };
+        MonoArrayType { element, rank: rank as u8, size_count, bound_count, sizes: kept(sizes), bounds: kept(bounds) }
+    }
+}
+
 /// Elements and dimensions of an array type with bounds; it lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_type_get_array_type(ty: Ty) -> *const MonoArrayType {
@@ -58,10 +70,7 @@ pub extern "C" fn mono_type_get_array_type(ty: Ty) -> *const MonoArrayType {
     let TypeKind::Array { element, rank } = class_of(ty).kind else {
         end(FUNCTION, "gets a type that is no such array")
     };
-    host_records::array_type(class_of(ty), || {
-        let none = std::ptr::null();
-        MonoArrayType { element, rank: rank as u8, size_count: 0, bound_count: 0, sizes: none, bounds: none }
-    })
+    host_records::array_type(class_of(ty), || MonoArrayType::new(element, rank, Vec::new(), Vec::new()))
 }
 
 /// What a pointer leads to.

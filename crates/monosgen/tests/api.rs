@@ -22,6 +22,7 @@ as_under_mono!(domains_threads_and_the_collector_are_asked_as_under_mono, "machi
 as_under_mono!(reflection_objects_and_attributes_are_made_as_under_mono, "reflection");
 as_under_mono!(hooks_of_a_host_are_called_as_under_mono, "hooks");
 as_under_mono!(counters_queues_libraries_and_threads_work_as_under_mono, "services");
+as_under_mono!(metadata_is_read_and_stacks_are_walked_as_under_mono, "metadata");
 
 #[test]
 fn a_thread_that_sleeps_is_aborted_by_the_host() {

@@ -86,6 +86,7 @@ pub mod vtable;
 pub mod well_known;
 
 pub use assumptions::Assumption;
+pub use attributes::has_attribute;
 pub use current::universe;
 pub use domain::{Assembly, Image, LoaderEvents, TrustedAssemblies, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};

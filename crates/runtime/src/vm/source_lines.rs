@@ -35,6 +35,11 @@ fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
     place_of(image).get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
 }
 
+/// Whether the image has symbols.
+pub fn has_symbols(image: &'static Image) -> bool {
+    symbols_of(image).is_some()
+}
+
 /// Gives an image the content of a symbol file, unless its symbols have been looked for; whether it did. False for
 /// symbols of another build, and for what is none.
 pub fn set_symbols(image: &'static Image, content: Vec<u8>) -> bool {
