@@ -8,7 +8,7 @@
 use crate::{internal_calls, method_names};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
-use saki_types::{ElementType, LoadResult, Method, Ty};
+use saki_types::{LoadResult, Method};
 use std::sync::Arc;
 
 /// What makes the C function for a method.
@@ -67,40 +67,8 @@ pub(crate) fn decides_about(method: &'static Method) -> bool {
     method.is_internal_call() && internal_calls::find(method).is_none()
 }
 
+/// The parameters' types, as Mono describes methods.
 fn parameters(method: &'static Method) -> Option<String> {
-    let names: Vec<String> = method.sig().ok()?.params.iter().map(|ty| mono_name(ty)).collect();
+    let names: Vec<String> = method.sig().ok()?.params.iter().map(|ty| ty.signature_name()).collect();
     Some(names.join(","))
-}
-
-/// A type's name in Mono's descriptions of methods.
-fn mono_name(ty: Ty) -> String {
-    use ElementType as E;
-    let short = match ty.element_type {
-        E::Boolean => "bool",
-        E::Char => "char",
-        E::I1 => "sbyte",
-        E::U1 => "byte",
-        E::I2 => "int16",
-        E::U2 => "uint16",
-        E::I4 => "int",
-        E::U4 => "uint",
-        E::I8 => "long",
-        E::U8 => "ulong",
-        E::R4 => "single",
-        E::R8 => "double",
-        E::I => "intptr",
-        E::U => "uintptr",
-        E::String => "string",
-        E::Object => "object",
-        E::ByRef | E::Ptr | E::SzArray => {
-            let mark = match ty.element_type {
-                E::ByRef => "&",
-                E::Ptr => "*",
-                _ => "[]",
-            };
-            return ty.element().map_or_else(String::new, |element| mono_name(element) + mark);
-        }
-        _ => return ty.full_name().replace('+', "/"),
-    };
-    short.to_owned()
 }
