@@ -428,6 +428,11 @@ impl Image {
         Some(RowCells { bytes, widths: self.layout.widths })
     }
 
+    /// The widths of cells.
+    pub(crate) fn widths(&self) -> IndexWidths {
+        self.layout.widths
+    }
+
     /// File offset of row `rid` and the widths of its cells.
     pub(crate) fn row_place(&self, table: TableId, rid: Rid) -> Option<(usize, IndexWidths)> {
         let info = self.layout.info(table)?;

@@ -58,6 +58,11 @@ impl Image {
         columns(table).len()
     }
 
+    /// Bytes of a column of a table, which may have no rows; None when there is no such column.
+    pub fn column_bytes(&self, table: TableId, column: usize) -> Option<usize> {
+        Some(if self.widths().is_wide(*columns(table).get(column)?) { 4 } else { 2 })
+    }
+
     /// The place of a cell; None when there is no such row or column.
     pub fn cell_place(&self, table: TableId, rid: Rid, column: usize) -> Option<CellPlace> {
         let kinds = columns(table);

@@ -232,3 +232,83 @@ pub unsafe extern "C" fn mono_debug_symfile_free_location(location: *mut MonoDeb
 /// Debuggers are told of no such code, as under Mono: does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_debug_add_delegate_trampoline(_code: *const c_void, _size: c_int) {}
+
+/// `MonoDebugLineNumberEntry`: a place in CIL, and the place in the code.
+#[repr(C)]
+struct MonoDebugLineNumberEntry {
+    il_offset: u32,
+    native_offset: u32,
+}
+
+/// `MonoDebugMethodJitInfo`, of the C heap. What the machine does not record is 0: the ends of prologue and epilogue,
+/// places of variables.
+#[repr(C)]
+pub struct MonoDebugMethodJitInfo {
+    code: *const u8,
+    size_bytes: u32,
+    prologue_end: u32,
+    epilogue_start: u32,
+    wrapper: *const u8,
+    place_count: u32,
+    /// An array of the C heap.
+    places: *mut MonoDebugLineNumberEntry,
+    has_variables: u32,
+    parameter_count: u32,
+    this_variable: *const c_void,
+    parameters: *const c_void,
+    local_count: u32,
+    locals: *const c_void,
+    shared_variables: [*const c_void; 2],
+}
+
+/// Where the method's code lies, and its places in CIL, for [`mono_debug_free_method_jit_info`]; all 0 if the method is
+/// not compiled.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_find_method(
+    method: &'static Method,
+    _domain: *const c_void,
+) -> *mut MonoDebugMethodJitInfo {
+    // SAFETY: no preconditions; zeros are a value of the type.
+    let made = unsafe { libc::calloc(1, size_of::<MonoDebugMethodJitInfo>()) }.cast::<MonoDebugMethodJitInfo>();
+    call("mono_debug_find_method", |_| {
+        // The body stays until the walk ends.
+        let _walk = saki_code::walks().enter();
+        // SAFETY: null without memory, else zeros of the right size.
+        let Some(info) = (unsafe { made.as_mut() }) else { return };
+        let Some(code) = entries::compiled_code(method).and_then(saki_code::lookup) else { return };
+        info.code = ptr::with_exposed_provenance(code.start);
+        info.size_bytes = code.len_bytes;
+        let places: Vec<MonoDebugLineNumberEntry> = code
+            .positions()
+            .filter_map(|(at, _)| Some(MonoDebugLineNumberEntry { il_offset: code.il_offset(at)?, native_offset: at }))
+            .collect();
+        // SAFETY: no preconditions.
+        let room = unsafe { libc::calloc(places.len().max(1), size_of::<MonoDebugLineNumberEntry>()) };
+        if !room.is_null() {
+            info.place_count = places.len() as u32;
+            info.places = room.cast();
+            // SAFETY: room for so many.
+            unsafe { ptr::copy_nonoverlapping(places.as_ptr(), info.places, places.len()) };
+        }
+    });
+    made
+}
+
+/// Frees what [`mono_debug_find_method`] has given.
+///
+/// # Safety
+/// `info` is null or one that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_debug_free_method_jit_info(info: *mut MonoDebugMethodJitInfo) {
+    // SAFETY: null or the host's.
+    if let Some(known) = unsafe { info.as_ref() } {
+        // SAFETY: an array of the C heap, or null.
+        unsafe { libc::free(known.places.cast()) };
+    }
+    // SAFETY: of the C heap, or null.
+    unsafe { libc::free(info.cast()) };
+}
+
+/// No records of dynamic methods are kept for debuggers: does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_debug_remove_method(_method: &'static Method, _domain: *const c_void) {}

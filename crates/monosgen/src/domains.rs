@@ -4,8 +4,8 @@
 
 use crate::call::{call, call_catching, call_quietly, held, some};
 use crate::host_functions;
-use crate::machine;
 use crate::text::{kept, text};
+use crate::{machine, reference_queues};
 use saki_abi::ObjRef;
 use saki_reflect::{field_access, members};
 use saki_runtime::object::exceptions::ToManaged;
@@ -69,7 +69,7 @@ pub extern "C" fn mono_runtime_init(_domain: *const c_void, _start: *const c_voi
 /// Ends the machine.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_runtime_cleanup(_domain: *const c_void) {
-    machine::shut_down();
+    machine::shut_down(reference_queues::end);
 }
 
 /// Ends the machine, or calls the function of [`mono_install_runtime_cleanup`].
@@ -78,7 +78,7 @@ pub extern "C" fn mono_runtime_quit() {
     match (host_functions::with(|functions| functions.cleanup), mono_get_root_domain()) {
         // SAFETY: the host's function, which gets no data.
         (Some(function), Some(root)) => unsafe { function(root, std::ptr::null_mut()) },
-        _ => machine::shut_down(),
+        _ => machine::shut_down(reference_queues::end),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::call::{call, call_managed};
 use crate::text::{given, path, text};
-use crate::{config, domains, host_layers, machine};
+use crate::{config, domains, host_layers, machine, reference_queues};
 use saki_runtime::vm::domains::Domain;
 use saki_runtime::vm::profile_log::callspec::CallSpec;
 use saki_types::assembly::Assembly;
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn mono_jit_exec(
 /// Ends the machine. The process may go on, without managed code.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_jit_cleanup(_domain: *const c_void) {
-    machine::shut_down();
+    machine::shut_down(reference_queues::end);
 }
 
 /// A text about the build, for `mono_free`.

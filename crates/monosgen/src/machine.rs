@@ -112,13 +112,15 @@ fn go_native(t: CurrentThread) {
     unsafe { saki_thread::enter_native(t.abi()) };
 }
 
-/// Ends the machine: handlers of ProcessExit, finalizers. The calling thread is its main thread, or nothing happens.
-pub(crate) fn shut_down() {
+/// Ends the machine: handlers of ProcessExit, finalizers, then `last`. The calling thread is its main thread, or
+/// nothing happens.
+pub(crate) fn shut_down(last: fn(CurrentThread<'_>)) {
     let Some(machine) = MACHINE.take() else { return };
     let t = machine.main_thread();
     // SAFETY: `go_native` was called at the end of `start_machine`, and each call since has ended in native code.
     unsafe { saki_thread::leave_native(t.abi()) };
     vm::exit::run_exit_hooks(t);
+    last(t);
     go_native(t);
     // Release, as each change; nothing is published by it.
     STATE.store(ENDED, Ordering::Release);

@@ -86,6 +86,17 @@ fn is_dead(t: CurrentThread, handle: Handle) -> bool {
 
 /// A collection is over; on the finalizer's thread.
 pub(crate) fn after_collection(t: CurrentThread) {
+    tell_of_dead(t);
+    in_host_code(counters::check_heap);
+}
+
+/// The machine ends: all objects count as dead.
+pub(crate) fn end(t: CurrentThread) {
+    host_functions::with(|functions| functions.reference_queues.iter_mut().for_each(|queue| queue.is_ending = true));
+    tell_of_dead(t);
+}
+
+fn tell_of_dead(t: CurrentThread) {
     let mut dead = Vec::new();
     host_functions::with(|functions| {
         for queue in &mut functions.reference_queues {
@@ -101,5 +112,4 @@ pub(crate) fn after_collection(t: CurrentThread) {
         // SAFETY: the host's function and its data.
         in_host_code(|| unsafe { callback(ptr::with_exposed_provenance_mut(data)) });
     }
-    in_host_code(counters::check_heap);
 }

@@ -330,6 +330,26 @@ pub unsafe extern "C" fn mono_metadata_packing_from_typedef(
     row
 }
 
+/// Bytes of a row of the table, and in the host's word two bits for each column, its bytes less one, with the number of
+/// columns in the highest byte.
+///
+/// # Safety
+/// `columns` is the host's variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_metadata_compute_size(image: &'static Image, table: c_int, columns: *mut u32) -> c_int {
+    let Some(table) = u8::try_from(table).ok().map(TableId::from_u8) else { return 0 };
+    let bytes = (0..).map_while(|column| image.meta.column_bytes(table, column));
+    let widths: Vec<usize> = match table {
+        // As Mono counts columns: the kind and the byte after it are two.
+        TableId::Constant => [1, 1].into_iter().chain(bytes.skip(1)).collect(),
+        _ => bytes.collect(),
+    };
+    let bits = widths.iter().enumerate().fold(0, |bits, (column, width)| bits | ((*width as u32 - 1) << (2 * column)));
+    // SAFETY: the host's variable.
+    unsafe { put(columns, bits | (widths.len() as u32) << 24) };
+    widths.iter().sum::<usize>() as c_int
+}
+
 /// The marshalling of the field or parameter after `index` others: a blob with its length; null if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_metadata_get_marshal_info(image: &'static Image, index: u32, is_field: c_int) -> *const u8 {

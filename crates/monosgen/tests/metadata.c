@@ -62,10 +62,14 @@ static void on_signal (int signal, siginfo_t *info, void *context)
 		walks++;
 }
 
+static int ended;
+static void on_end (void *data) { *(int *) data += 1; }
+
 static void raises (void) { raise (SIGUSR1); }
 
 int main (int argc, char **argv)
 {
+	mono_debug_init (MONO_DEBUG_FORMAT_MONO);
 	start (argv);
 	MonoMarshalSpec *specs [7];
 	mono_method_get_marshal_info (method_named ("Passed", "Pass", 6), specs);
@@ -173,6 +177,19 @@ int main (int argc, char **argv)
 	setitimer (ITIMER_VIRTUAL, &(struct itimerval) { 0 }, NULL);
 	printf ("in managed code: %d\n", spin_frames > 0);
 
+	MonoMethod *compiled = method_named ("Walks", "Spin", 1);
+	MonoDebugMethodJitInfo *jit = mono_debug_find_method (compiled, domain);
+	printf ("code: %d %d %d\n", jit->code_start == mono_compile_method (compiled), jit->code_size > 10, jit->num_line_numbers > 1);
+	mono_debug_free_method_jit_info (jit);
+
+	printf ("sizes:");
+	for (int i = 0; i <= MONO_TABLE_LAST; i++) {
+		uint32_t bits = 0;
+		int bytes = i == 3 || i == 5 || i == 7 || i == 19 || i == 22 || i == 30 || i == 31 || i > MONO_TABLE_GENERICPARAMCONSTRAINT ? 0 : mono_metadata_compute_size (image, i, &bits);
+		printf (" %d:%x", bytes, bits);
+	}
+	printf ("\n");
+
 	uint32_t *data = mono_image_lookup_resource (image, 1, 0, NULL);
 	printf ("resource: %d", data && data [0] > 0 && data [1] > 100);
 	printf (" %d\n", mono_image_lookup_resource (image, 77, 0, NULL) == NULL);
@@ -181,5 +198,8 @@ int main (int argc, char **argv)
 	printf ("symbols: %d %d\n", mono_debug_lookup_method (guarded) == NULL, mono_debug_symfile_is_loaded (NULL));
 	mono_debug_add_delegate_trampoline (NULL, 0);
 	mono_gc_wait_for_bridge_processing ();
+	mono_gc_reference_queue_add (mono_gc_reference_queue_new (on_end), (MonoObject *) flag, &ended);
+	mono_jit_cleanup (domain);
+	printf ("watched to the end: %d\n", ended);
 	return 0;
 }
