@@ -268,8 +268,11 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         trace: options.trace.clone(),
         ..VmOptions::default()
     };
-    let host =
-        HostEvents { before_exit: profile::command::before_exit, serve_request: profile::control::serve_request };
+    let host = HostEvents {
+        before_exit: profile::command::before_exit,
+        serve_request: profile::control::serve_request,
+        ..HostEvents::default()
+    };
     // As C programs do, and `mono`, but not .NET: for the program's native libraries. No other thread runs yet.
     if matches!(libraries, Libraries::Mono) {
         saki_os::locale::take_up();
