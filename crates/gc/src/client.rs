@@ -2,10 +2,11 @@
 //!
 //! | When | Calls | World |
 //! |---|---|---|
-//! | before a collection | `world_stopped` | stopped |
+//! | before a collection | `world_stops` | runs |
+//! | then | `world_stopped` | stopped |
 //! | a collection | `roots`, `conditional_roots`, `weak_tables`, `release` | stopped |
 //! | at its end | `collected`, `full_collection_ended` | stopped |
-//! | after it | `wake_finalizer` | runs |
+//! | after it | `world_runs`, `wake_finalizer` | runs |
 //! | a sampled allocation | `allocated` | runs; on the allocating thread |
 //! | an allocation finds no memory | `run_finalizers` | runs; on the allocating thread |
 //!
@@ -51,14 +52,20 @@ pub trait HeapClient: Sync {
         false
     }
 
+    /// A collection is due: threads are about to be stopped. On a collector thread, while the world runs.
+    fn world_stops(&self, _is_full: bool) {}
+
     /// The world has stopped for a collection, and all objects are where the program put them. On a collector thread.
-    fn world_stopped(&self) {}
+    fn world_stopped(&self, _is_full: bool) {}
 
     /// An allocation was sampled (`sample_allocations`).
     fn allocated(&self, _allocation: &SampledAllocation<'_>) {}
 
     /// A collection is over. On a collector thread.
     fn collected(&self, _collection: &Collection) {}
+
+    /// Threads run again after a collection. On a collector thread.
+    fn world_runs(&self, _was_full: bool) {}
 
     /// A full collection is over.
     fn full_collection_ended(&self, _heap: &StoppedHeap) {}

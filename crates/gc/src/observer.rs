@@ -14,7 +14,7 @@ use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};
 use saki_os::clock::Moment;
 use saki_thread::ManagedThread;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// An allocation that was sampled.
@@ -61,10 +61,11 @@ impl Collection {
 pub enum Sampler {
     Session,
     Log,
+    Host,
 }
 
 /// Mean bytes between two samples that each `Sampler` asks for; 0 = none.
-static REQUESTS: Mutex<rank::ObserverRequests, [usize; 2]> = Mutex::new([0; 2]);
+static REQUESTS: Mutex<rank::ObserverRequests, [usize; 3]> = Mutex::new([0; 3]);
 
 /// The least of them; 0 while there are none. Relaxed: a thread that sees a change late samples later.
 static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -82,14 +83,25 @@ pub(crate) fn sampling_bytes() -> usize {
     SAMPLING_BYTES.load(Ordering::Relaxed)
 }
 
-/// Whether objects that collections move are noted. Relaxed: set and read around collections, whose begin orders it.
-static ARE_MOVES_NOTED: AtomicBool = AtomicBool::new(false);
+/// Who asks for the moves of objects, as bits by `Sampler`. Relaxed: set and read around collections, whose begin
+/// orders it.
+static MOVES_WANTED: AtomicUsize = AtomicUsize::new(0);
 /// Addresses before and after, of the collection under way.
 static MOVES: Mutex<rank::ObservedMoves, Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// Switches on or off that collections record which objects they move, for `take_moves`.
-pub fn note_moves(are_noted: bool) {
-    ARE_MOVES_NOTED.store(are_noted, Ordering::Relaxed);
+/// Switches on or off that collections record for someone which objects they move, for `take_moves`.
+pub fn note_moves(listener: Sampler, are_noted: bool) {
+    let bit = 1 << listener as usize;
+    if are_noted {
+        MOVES_WANTED.fetch_or(bit, Ordering::Relaxed);
+    } else {
+        MOVES_WANTED.fetch_and(!bit, Ordering::Relaxed);
+    }
+}
+
+/// Whether collections record which objects they move.
+pub fn are_moves_noted() -> bool {
+    MOVES_WANTED.load(Ordering::Relaxed) != 0
 }
 
 /// The objects that the last collection moved: addresses before and after. For `HeapClient::collected`.
@@ -100,7 +112,7 @@ pub fn take_moves() -> Vec<(usize, usize)> {
 /// A collector thread has copied an object.
 #[inline]
 pub(crate) fn moved(from: usize, to: usize) {
-    if ARE_MOVES_NOTED.load(Ordering::Relaxed) {
+    if are_moves_noted() {
         note_move(from, to);
     }
 }

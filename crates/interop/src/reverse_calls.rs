@@ -13,7 +13,7 @@ use saki_runtime::exec::thread_data;
 use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_runtime::vm::domains::Domain;
 use saki_runtime::vm::profile_log::calls;
-use saki_runtime::vm::{call_trace, domain_copy, domains, threads};
+use saki_runtime::vm::{call_trace, domain_copy, domains, host_profiler, threads};
 use saki_thread::{ManagedThread, ThreadKind};
 use saki_types::Method;
 use std::sync::OnceLock;
@@ -159,6 +159,10 @@ impl ReverseCall {
         if was_safe {
             // SAFETY: the current thread, which called `enter_native` before the native code ran.
             unsafe { saki_thread::leave_native(thread.abi()) };
+        }
+        if is_foreign {
+            // SAFETY: the current thread, attached and RUNNING.
+            host_profiler::thread_started(unsafe { CurrentThread::from_abi(thread.abi()) });
         }
         ReverseCall { thread, is_foreign, was_safe }
     }

@@ -6,10 +6,13 @@
 use crate::domain_events::{is_load_awaited, raise_assembly_load, raise_assembly_resolve, raise_type_builder_resolve};
 use crate::emit::builder_of;
 use saki_runtime::exec::thread_data;
+use saki_runtime::object::host_events::{HostEvent, tell_if_wanted};
+use saki_runtime::vm::domains::Domain;
+use saki_runtime::vm::host_profiler;
 use saki_runtime::{CurrentThread, vm};
 use saki_types::binder::AssemblyName;
 use saki_types::emitted::EmittedType;
-use saki_types::{Assembly, Image, LoaderEvents};
+use saki_types::{Assembly, Image, LoaderEvents, Ty};
 
 /// Raises the AppDomain's events for the loader.
 pub struct AppDomainEvents;
@@ -20,7 +23,19 @@ impl LoaderEvents for AppDomainEvents {
     }
 
     fn assembly_loaded(&self, assembly: &'static Assembly) {
+        // The core assembly is loaded before there is a domain, and is told of with that.
+        if assembly.image.universe.runtime::<Domain>().is_some() {
+            tell_if_wanted(HostEvent::AssemblyLoaded(assembly));
+        }
         CurrentThread::with_attached(|t| assembly_loaded(t, assembly));
+    }
+
+    fn are_types_awaited(&self) -> bool {
+        host_profiler::are_types_awaited()
+    }
+
+    fn type_made(&self, ty: Ty) {
+        host_profiler::type_made(ty);
     }
 
     fn finish_type(&self, emitted: &'static EmittedType) {

@@ -18,15 +18,15 @@ pub(crate) use exec::{
 };
 pub(crate) use object::{
     cast_cache, cells, class_library, delegates, domain, entries, events, exception_trace, exception_types, exceptions,
-    fields, handles, method_names, missing, proxies, references, runtime_events, slot, statics, strings, thread,
-    thread_state, type_objects, upcalls, vtable_code, vtables, weak_references, widening,
+    fields, handles, host_events, method_names, missing, proxies, references, runtime_events, slot, statics, strings,
+    thread, thread_state, type_objects, upcalls, vtable_code, vtables, weak_references, widening,
 };
 pub(crate) use vm::{
     abort_requests, call_trace, collectible, collection_events, coverage, crash_report, domain_copy, domains,
-    dynamic_methods, exit, exit_code, finalizer, finalizer_signal, first_chance, fork, heap_client, interruption,
-    leaked_threads, profile_events, profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension,
-    thread_dump, thread_hooks, thread_names, thread_objects, thread_waits, threads, thrown_frames, unhandled,
-    walk_check,
+    dynamic_methods, exit, exit_code, finalizer, finalizer_signal, first_chance, fork, heap_client, host_probes,
+    host_profiler, interruption, leaked_threads, profile_events, profile_frames, profile_log, source_lines, stack_text,
+    stack_trace, suspension, thread_dump, thread_hooks, thread_names, thread_objects, thread_waits, threads,
+    thrown_frames, unhandled, walk_check,
 };
 
 pub use cells::RootCell;

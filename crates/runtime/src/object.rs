@@ -19,6 +19,7 @@ pub mod fields;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod handles;
+pub mod host_events;
 mod instances;
 pub mod member_handles;
 pub mod method_names;

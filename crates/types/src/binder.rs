@@ -14,6 +14,7 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::{normal_culture, satisfies};
 use crate::load_texts;
 use crate::requests;
+use crate::ty::Ty;
 use saki_base::locks::RwLock;
 use saki_os::message_log::{self, Level, LogSubject};
 use std::fmt::{Display, Formatter};
@@ -520,6 +521,14 @@ impl Binder {
     pub(crate) fn end(&self) {
         *self.loaded.write() = Vec::new();
         *self.config.write() = AppConfig::default();
+    }
+
+    /// Tells the listener to types of a new one, once the thread does not hold the loader lock.
+    pub(crate) fn announce_type(&self, ty: Ty) {
+        let events = self.events;
+        if events.are_types_awaited() {
+            crate::lazy::after_loading(Box::new(move || events.type_made(ty)));
+        }
     }
 
     fn announce(&self, assembly: &'static Assembly) {

@@ -21,7 +21,17 @@ impl Universe {
             return ty;
         }
         let mut table = tables.constructed.write();
-        table.entry(key).or_insert_with(|| collectible::keep_with(owner, make()))
+        let mut is_new = false;
+        let is_class = !matches!(key, ConstructedKey::ByRef(_) | ConstructedKey::StandIn(_));
+        let ty = *table.entry(key).or_insert_with(|| {
+            is_new = true;
+            collectible::keep_with(owner, make())
+        });
+        drop(table);
+        if is_new && is_class {
+            tables.binder().announce_type(ty);
+        }
+        ty
     }
 
     /// `element[]`.

@@ -118,8 +118,8 @@ pub type TrustedAssemblies = FxHashMap<String, PathBuf>;
 /// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made
 /// (`Binder::with_events`).
 ///
-/// Invariant: but for `assembly_loaded`, called with the loader lock held by the calling thread, so an implementation
-/// may run managed code of that thread but waits for no other thread that loads types.
+/// Invariant: but for `assembly_loaded` and `type_made`, called with the loader lock held by the calling thread, so an
+/// implementation may run managed code of that thread but waits for no other thread that loads types.
 pub trait LoaderEvents: Sync {
     /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to
     /// it.
@@ -149,6 +149,14 @@ pub trait LoaderEvents: Sync {
     /// `AppDomain.AssemblyLoad`: an assembly was loaded. Called when the thread does not hold the loader lock any more,
     /// since a handler may use what the assembly was loaded for.
     fn assembly_loaded(&self, assembly: &'static Assembly);
+
+    /// Whether `type_made` is awaited.
+    fn are_types_awaited(&self) -> bool {
+        false
+    }
+
+    /// A type's record was made; it may be in the middle of a compilation. Called as `assembly_loaded` is.
+    fn type_made(&self, _ty: Ty) {}
 
     /// `AppDomain.TypeResolve`: a type that is still being emitted is needed. The program may finish it.
     fn finish_type(&self, emitted: &'static EmittedType);

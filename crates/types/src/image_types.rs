@@ -44,6 +44,7 @@ impl Image {
             return Ok(ty);
         }
         let ty = crate::class::create_type_def(self, rid)?;
+        self.universe.binder().announce_type(ty);
         Ok(cell.get_or_init(|| ty))
     }
 

@@ -81,7 +81,7 @@ pub fn loader_lock() -> LoaderLockGuard {
 
 /// Does `work` when the calling thread holds the loader lock no longer: at once, or when it gives it back. For telling
 /// the program of what was loaded, which runs managed code.
-pub(crate) fn after_loading(work: Box<dyn FnOnce()>) {
+pub fn after_loading(work: Box<dyn FnOnce()>) {
     let lock = &LOADER_LOCK;
     // Relaxed: it is our id only if we stored it.
     if lock.owner.load(Ordering::Relaxed) != calling_thread() {

@@ -112,9 +112,14 @@ pub(crate) fn ask(request: Request) -> LoadResult<Leave> {
     })
 }
 
+/// Whether the calling thread is inside `without_managed_code`.
+pub fn is_in_computation() -> bool {
+    computation::with_current(|current| current.is_some())
+}
+
 /// Called where the program is asked or told, which runs managed code.
 pub(crate) fn forbid_in_computations() {
-    if cfg!(debug_assertions) && computation::with_current(|current| current.is_some()) {
+    if cfg!(debug_assertions) && is_in_computation() {
         saki_base::bug!("managed code is about to run in the middle of a compilation");
     }
 }

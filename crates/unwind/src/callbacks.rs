@@ -19,7 +19,7 @@ pub struct Callbacks {
     /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
     /// The exception leaves a frame of compiled code, whose finally handlers have run.
-    pub on_leave: unsafe fn(thread: *mut ThreadAbi, frame: &Frame),
+    pub on_leave: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
     /// Clause number `index` of the frame, of kind `kind`, is about to run.
     pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32),
     /// A new exception object for a hardware fault.

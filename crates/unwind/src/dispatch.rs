@@ -213,7 +213,7 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
             }
         }
         // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
-        unsafe { (callbacks.on_leave)(thread, &frame) };
+        unsafe { (callbacks.on_leave)(thread, exception, &frame) };
     }
     bug!("the second pass did not meet its target {target:x?}");
 }

@@ -114,12 +114,13 @@ impl Collection<Saki> for SakiCollection {
     where
         F: FnMut(&'static mut Mutator<Saki>),
     {
+        let is_full = is_full_collection();
+        client().world_stops(is_full);
         note_pause_start();
         world::stop();
         note_stopped();
-        client().world_stopped();
+        client().world_stopped(is_full);
         chase::begin();
-        let is_full = is_full_collection();
         conditional::begin(is_full);
         client().roots().iter().for_each(|provider| provider.begin(is_full));
         let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
@@ -142,13 +143,15 @@ impl Collection<Saki> for SakiCollection {
     }
 
     fn resume_mutators(_tls: VMWorkerThread) {
-        snapshot_request::answer(is_full_collection());
+        let was_full = is_full_collection();
+        snapshot_request::answer(was_full);
         // Release: pairs with the Acquire of threads that wait for this collection, which see what it has done.
         EPOCH.fetch_add(1, Ordering::Release);
         world::resume();
         // Release: a thread that sees the word sees the epoch.
         EPOCH_MOVED.atomic().fetch_add(1, Ordering::Release);
         EPOCH_MOVED.wake_all();
+        client().world_runs(was_full);
         finalize::wake_if_ready();
     }
 

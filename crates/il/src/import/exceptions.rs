@@ -170,6 +170,8 @@ impl Emitter<'_> {
         let info = &self.s.exceptions.clauses[clause];
         let local = info.selector.expect("finally clauses have selectors");
         let body = self.s.labels[&info.handler_range.start].block;
+        let index = info.index;
+        self.tell_clause(index);
         let value = self.b.i32(selector);
         self.b.set(local, value);
         self.b.terminate(Terminator::Jump(body));

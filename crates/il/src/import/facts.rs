@@ -67,6 +67,12 @@ pub trait Facts {
         Vec::new()
     }
 
+    /// Whether code is to tell when it enters a finally clause without an exception: by `HelperId::CoverStatement` with
+    /// the clause's number, all of its bits inverted, in place of an offset.
+    fn are_clauses_told(&self) -> bool {
+        false
+    }
+
     /// Notes that the code relies on this, possibly several times.
     fn assume(&self, assumption: Assumption);
 }

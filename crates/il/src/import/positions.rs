@@ -18,6 +18,16 @@ impl Emitter<'_> {
         self.b.helper(HelperId::CoverStatement, vec![method, offset]);
     }
 
+    /// Code that tells that this finally clause is entered without an exception, if that is wanted.
+    pub(super) fn tell_clause(&mut self, index: u32) {
+        if !self.s.is_inlined && self.facts.0.are_clauses_told() {
+            self.has_calls = true;
+            let method = self.b.symbol(Symbol::MethodHandle(self.method));
+            let clause = self.b.i32(!(index as i32));
+            self.b.helper(HelperId::CoverStatement, vec![method, clause]);
+        }
+    }
+
     /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an
     /// exception of the core library from strings only, if `throw` follows at once.
     pub(super) fn is_positioned_call(&self, instruction: &Instruction<'static>) -> bool {

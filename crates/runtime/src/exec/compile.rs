@@ -42,6 +42,7 @@ use crate::code_cache::{self, Conditions, Identity, Lookup, Slot};
 use crate::entries::compiled_code;
 use crate::events::{LogEvents, is_logged};
 use crate::exceptions::{self, ToManaged};
+use crate::host_events::{self, HostEvent, tell_if_wanted};
 use crate::object::perturbation;
 use crate::object::versions::{self, CodeVersion, Purpose};
 use crate::tail_arguments::KeptTailArguments;
@@ -100,6 +101,26 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
     if let Some(known) = compiled_code(method) {
         return Ok(known);
     }
+    if host_events::are_any_wanted() {
+        return compile_told(t, method);
+    }
+    compile_first(t, method)
+}
+
+/// Compiles a method while the host listens.
+#[cold]
+fn compile_told(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    tell_if_wanted(HostEvent::CompilationBegins(method));
+    let code = compile_first(t, method);
+    upcalls().tell_host_deferred(t);
+    tell_if_wanted(match code {
+        Ok(code) => HostEvent::Compiled(method, code),
+        Err(_) => HostEvent::CompilationFailed(method),
+    });
+    code
+}
+
+fn compile_first(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
     // A thread that is about to enter another domain may compile the first method that it calls there.
     let _entered = saki_types::universe::enter(method.owner.universe());
@@ -246,7 +267,16 @@ pub(crate) fn compile_next_tier(
 ) -> Managed<&'static CodeInfo> {
     let _entered = saki_types::universe::enter(method.owner.universe());
     let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
-    let (body, compiled_by) = place_next_tier(t, method, what)?;
+    tell_if_wanted(HostEvent::CompilationBegins(method));
+    let placed = place_next_tier(t, method, what);
+    if host_events::are_any_wanted() {
+        upcalls().tell_host_deferred(t);
+        tell_if_wanted(match placed {
+            Ok((body, _)) => HostEvent::Compiled(method, body.start),
+            Err(_) => HostEvent::CompilationFailed(method),
+        });
+    }
+    let (body, compiled_by) = placed?;
     if let Some(began_ns) = began_ns {
         upcalls().compiled(t, method, body.start, compiled_by, began_ns);
     }

@@ -490,7 +490,12 @@ fn trace_leave(t: CurrentThread, tagged: usize, words: usize) {
 
 fn cover_statement(_: CurrentThread, method: usize, offset: i32) {
     // SAFETY: code whose coverage is recorded passes the address of its method.
-    upcalls().statement_covered(unsafe { &*(method as *const Method) }, offset as u32);
+    let method = unsafe { &*(method as *const Method) };
+    if offset < 0 {
+        upcalls().finally_entered(method, !offset as u32);
+    } else {
+        upcalls().statement_covered(method, offset as u32);
+    }
 }
 
 /// The register-preserving class-init stub's hook: type in `stub_arg[0]`.

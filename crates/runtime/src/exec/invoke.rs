@@ -6,6 +6,7 @@
 
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::object;
 use crate::references::Obj;
 pub use crate::slot::Slot;
@@ -84,7 +85,10 @@ pub fn invoke(t: CurrentThread, method: &'static Method, args: &[Slot]) -> Manag
         "argument words for {}",
         method.full_name()
     );
-    invoke_prepared(t, &call, args)
+    tell_if_wanted(HostEvent::InvocationBegins(method));
+    let result = invoke_prepared(t, &call, args);
+    tell_if_wanted(HostEvent::InvocationEnds(method));
+    result
 }
 
 /// A method's code and the thunk for its signature, for many calls of one method.

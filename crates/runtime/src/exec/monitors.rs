@@ -7,6 +7,7 @@
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
+use crate::host_events::{self, HostEvent, tell_if_wanted};
 use crate::references::Obj;
 use crate::runtime_events::{self, EventKeyword, EventOrigin, EventPayload, RuntimeEventType};
 use crate::thread::{CurrentThread, Managed};
@@ -128,8 +129,12 @@ impl<'t> Waiter<'t> {
 
     /// Notes that another thread has the lock.
     fn note_contention(&self) {
-        if is_logged(LogEvents::MONITOR) && !self.is_contended.replace(true) {
-            upcalls().lock_contended(self.t, self.object, monitor::CONTENTION);
+        let is_awaited = is_logged(LogEvents::MONITOR) || host_events::are_any_wanted();
+        if is_awaited && !self.is_contended.replace(true) {
+            if is_logged(LogEvents::MONITOR) {
+                upcalls().lock_contended(self.t, self.object, monitor::CONTENTION);
+            }
+            tell_if_wanted(HostEvent::LockContended(self.object));
         }
     }
 }
@@ -191,8 +196,11 @@ pub fn try_enter<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds
         waiter.note_contention();
     }
     if waiter.is_contended.get() {
-        let what = if end == EnterEnd::Entered { monitor::ACQUIRED } else { monitor::FAILED };
-        upcalls().lock_contended(t, object, what);
+        let is_entered = end == EnterEnd::Entered;
+        if is_logged(LogEvents::MONITOR) {
+            upcalls().lock_contended(t, object, if is_entered { monitor::ACQUIRED } else { monitor::FAILED });
+        }
+        tell_if_wanted(if is_entered { HostEvent::LockAcquired(object) } else { HostEvent::LockFailed(object) });
     }
     match end {
         EnterEnd::Entered => Ok(true),

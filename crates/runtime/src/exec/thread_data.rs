@@ -2,12 +2,14 @@
 
 use crate::domain::Domain;
 use crate::handles::RootedHandle;
+use crate::host_events::HostEventKind;
 use crate::local_blocks::FreedBlocks;
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use saki_sampler::allocations::Recorder;
 use saki_sync::handle_table::HandleKind;
 use saki_thread::ManagedThread;
+use saki_types::Ty;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::atomic::Ordering;
 
@@ -19,6 +21,8 @@ pub type HandlerFrame = (usize, usize);
 pub struct ThreadData {
     pub(crate) allocations_of_log: OnceCell<Box<Recorder>>,
     pub(crate) allocations_of_session: OnceCell<Box<Recorder>>,
+    /// For `vm::host_profiler`.
+    pub(crate) types_to_tell: RefCell<Vec<(HostEventKind, Ty)>>,
     local_blocks: Cell<usize>,
     freed_blocks: FreedBlocks,
     caller_raises_resolve: Cell<bool>,

@@ -3,6 +3,7 @@
 //! `Vm::builder` takes the values, so that no machine starts without them and none is exchanged while it runs. Helpers that compiled code calls by name, but
 //! an upper crate implements, call these values.
 
+use crate::host_events::HostEvent;
 use crate::internal_calls::InternalCallTables;
 use crate::library_loops::LoopRow;
 use crate::references::{Array, Obj};
@@ -43,6 +44,15 @@ pub struct HostEvents {
     /// A collection is over and finalizers have run, on their thread; only if `vm::finalizer::follow_collections` asked
     /// for it.
     pub after_collection: fn(CurrentThread<'_>),
+    /// The handlers of ProcessExit and the finalizers at exit have run, on the thread that ends the process.
+    pub after_exit: fn(),
+    /// Gets the events that `host_events::set_wanted` asks for.
+    pub profiler: fn(HostEvent<'_>),
+    /// The probes that a method's code gets, of `vm::host_probes`; asked while it is compiled, if the kind `Probes` is
+    /// wanted.
+    pub probes: fn(&'static Method) -> u32,
+    /// Whether the statements of a method are counted (`vm::coverage`); asked while it is compiled.
+    pub is_covered: fn(&'static Method) -> bool,
 }
 
 impl Default for HostEvents {
@@ -53,6 +63,10 @@ impl Default for HostEvents {
             serve_request: || false,
             report_unhandled: |_, _| false,
             after_collection: |_| (),
+            after_exit: || (),
+            profiler: |_| (),
+            probes: |_| 0,
+            is_covered: |_| false,
         }
     }
 }
@@ -92,6 +106,18 @@ pub(crate) fn set(layers: UpperLayers) {
 /// The upper layers of the running machine.
 pub fn upper_layers() -> &'static UpperLayers {
     LAYERS.get().unwrap_or_else(|| saki_base::bug!("no machine runs"))
+}
+
+/// What the host is notified of, and asked.
+pub(crate) fn host_events() -> &'static HostEvents {
+    &upper_layers().host
+}
+
+/// Tells the host's profiler, once there is one.
+pub(crate) fn tell_host(event: HostEvent<'_>) {
+    if let Some(layers) = LAYERS.get() {
+        (layers.host.profiler)(event);
+    }
 }
 
 /// The cell of a P/Invoke's native address: inside the method itself, 0 until resolved.

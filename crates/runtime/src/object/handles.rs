@@ -2,6 +2,7 @@
 
 use crate::domain::{self, Domain};
 use crate::events;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -39,6 +40,7 @@ pub fn allocate(t: CurrentThread, kind: HandleKind, target: impl Word) -> Option
     if events::are_handles_watched() {
         upcalls().handle_created(t, handle, target);
     }
+    tell_if_wanted(HostEvent::HandleCreated(handle, target));
     Some(handle)
 }
 
@@ -86,6 +88,7 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     if is_watched {
         upcalls().handle_freed(t, handle);
     }
+    tell_if_wanted(HostEvent::HandleFreed(handle));
     Ok(())
 }
 

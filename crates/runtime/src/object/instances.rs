@@ -1,6 +1,7 @@
 //! Allocating objects and arrays from Rust, casts of objects, and copies of values.
 
 use crate::exceptions::{self, ToManaged};
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -25,6 +26,7 @@ pub fn new_instance_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Man
 fn new_unregistered<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Managed<Obj<'t>> {
     // SAFETY: `t` is current; the allocation gives an object or null.
     unsafe { saki_gc::alloc_object(t.managed(), vtable).and_then(|word| Obj::from_word(word)) }
+        .inspect(|object| tell_if_wanted(HostEvent::Allocated(*object)))
         .ok_or_else(|| exceptions::out_of_memory(t))
 }
 
@@ -124,6 +126,7 @@ pub fn new_array_in_place<'t>(t: CurrentThread<'t>, element: Ty, length: usize) 
     };
     // SAFETY: the vtable of an array type, and `t` is current; the allocation gives an object or null.
     unsafe { saki_gc::alloc_array_in_place(t.managed(), vtable, length).and_then(|word| Obj::from_word(word)) }
+        .inspect(|array| tell_if_wanted(HostEvent::Allocated(*array)))
         .map(Array)
         .ok_or_else(|| exceptions::out_of_memory(t))
 }
@@ -133,6 +136,7 @@ fn new_elements<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: u32) 
     bug_unless!(vtable.flags.has(VTableFlags::ARRAY), "an array of a type that is none");
     // SAFETY: the vtable of an array type, by the check, and `t` is current; the allocation gives an object or null.
     unsafe { saki_gc::alloc_array(t.managed(), vtable, length).and_then(|word| Obj::from_word(word)) }
+        .inspect(|array| tell_if_wanted(HostEvent::Allocated(*array)))
         .map(Array)
         .ok_or_else(|| exceptions::out_of_memory(t))
 }

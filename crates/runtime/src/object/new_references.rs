@@ -4,6 +4,7 @@
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::handles;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::object;
 use crate::references::{Array, Obj, Plain, Str, Word};
 use crate::strings;
@@ -54,6 +55,7 @@ impl<'t> Obj<'t> {
             // SAFETY: an array, whose bounds lie behind its own elements.
             unsafe { (*(copy.word().0 as *mut ArrayHeader)).bounds = copy.first_bound() };
         }
+        tell_if_wanted(HostEvent::Allocated(copy));
         Ok(copy)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::cells::RootCell;
 use crate::exception_types::ExceptionType;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
@@ -35,6 +36,7 @@ pub fn alloc_string<'t>(t: CurrentThread<'t>, length: usize) -> Managed<Str<'t>>
     };
     // SAFETY: System.String's vtable, and `t` is current; the allocation gives a string or null.
     unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length).and_then(|word| Obj::from_word(word)) }
+        .inspect(|string| tell_if_wanted(HostEvent::Allocated(*string)))
         .map(Str)
         .ok_or_else(|| exceptions::out_of_memory(t))
 }

@@ -5,6 +5,7 @@
 //! crate calls a higher one in no other way.
 
 use crate::events::LockWait;
+use crate::host_events::{HostEvent, HostEventKind};
 use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
@@ -85,6 +86,12 @@ pub(crate) trait Upcalls: Sync {
     /// The statement at this CIL offset has begun.
     fn statement_covered(&self, method: &'static Method, offset: u32);
 
+    /// Whether code tells of finally clauses that no exception enters.
+    fn are_clauses_told(&self) -> bool;
+
+    /// The finally clause of this number is entered, and not by an exception.
+    fn finally_entered(&self, method: &'static Method, clause: u32);
+
     /// Called when a type has got its vtable, without the loader's lock, because this may wait.
     fn type_loaded(&self, ty: Ty, vtable: &VTable);
 
@@ -108,6 +115,15 @@ pub(crate) trait Upcalls: Sync {
 
     /// Called when a method's code has been published.
     fn code_published(&self, method: &'static Method, code: usize);
+
+    /// Tells the host, which wants to know it.
+    fn tell_host(&self, event: HostEvent<'_>);
+
+    /// Tells the host, perhaps later, what has happened to a type.
+    fn tell_host_of_type(&self, kind: HostEventKind, ty: Ty);
+
+    /// Tells the host what could not be told when it happened.
+    fn tell_host_deferred(&self, t: CurrentThread);
 }
 
 static UPCALLS: OnceLock<&'static dyn Upcalls> = OnceLock::new();

@@ -1,5 +1,6 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
+use crate::host_events::{self, HostEventKind};
 use crate::object::{method_tables, overrides};
 pub use crate::references::type_of_vtable;
 use crate::upcalls::upcalls;
@@ -39,11 +40,18 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
     if let Some(known) = unsafe { known.cast::<VTable>().as_ref() } {
         return Ok(known);
     }
-    let vtable = build(ty)?;
-    overrides::note_overrides(ty)?;
+    tell_after_loading(ty, HostEventKind::VTableLoading);
+    let vtable = match build(ty).and_then(|vtable| overrides::note_overrides(ty).map(|()| vtable)) {
+        Ok(vtable) => vtable,
+        Err(error) => {
+            tell_after_loading(ty, HostEventKind::VTableFailed);
+            return Err(error);
+        }
+    };
     // Release: publishes the filled vtable.
     ty.runtime.vtable.store(std::ptr::from_ref(vtable).cast_mut().cast(), Ordering::Release);
     vtable_code::list(ty)?;
+    tell_after_loading(ty, HostEventKind::VTableLoaded);
     drop(lock);
     if events::is_on(EventKind::TypeLoad) {
         upcalls().type_loaded(ty, vtable);
@@ -57,6 +65,15 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
         );
     }
     Ok(vtable)
+}
+
+/// Tells the host what has happened to the type's vtable, once the thread does not hold the loader lock any more.
+fn tell_after_loading(ty: Ty, kind: HostEventKind) {
+    if host_events::is_wanted(kind) {
+        saki_types::lazy::after_loading(Box::new(move || {
+            upcalls().tell_host_of_type(kind, ty);
+        }));
+    }
 }
 
 fn flags_of(ty: Ty) -> LoadResult<u32> {

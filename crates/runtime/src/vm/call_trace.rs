@@ -43,11 +43,11 @@ static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 const TO_NATIVE: usize = 1;
 /// In the low bits of a method's address: the probe has no result, since another method's takes its place (a tail
 /// call).
-const NO_RESULT: usize = 2;
+pub(super) const NO_RESULT: usize = 2;
 const TAGS: usize = TO_NATIVE | NO_RESULT;
 /// Bytes that each argument takes in the frame: a word, which names structs by their addresses, and room for a vector
 /// that comes in a register.
-const ROOM_BYTES: usize = 32;
+pub(super) const ROOM_BYTES: usize = 32;
 /// Offset of a vector in its room.
 const VECTOR_OFFSET: usize = 16;
 
@@ -147,18 +147,18 @@ pub(crate) fn add_probes(method: &'static Method, function: &mut Function) {
 }
 
 /// The instructions of one probe.
-struct Probe<'f> {
+pub(super) struct Probe<'f> {
     function: &'f mut Function,
     insts: Vec<ValueId>,
     at: u32,
 }
 
 impl Probe<'_> {
-    fn new(function: &mut Function, at: u32) -> Probe<'_> {
+    pub(super) fn new(function: &mut Function, at: u32) -> Probe<'_> {
         Probe { function, insts: Vec::new(), at }
     }
 
-    fn add(&mut self, op: Op, ty: IrType) -> ValueId {
+    pub(super) fn add(&mut self, op: Op, ty: IrType) -> ValueId {
         let value = ValueId(self.function.insts.len() as u32);
         self.function.insts.push(Inst { op, ty, il_offset: self.at });
         self.insts.push(value);
@@ -166,7 +166,7 @@ impl Probe<'_> {
     }
 
     /// The values of the parameters, which their locals hold at the begin. Structs are named by their addresses.
-    fn arguments(&mut self) -> Vec<ValueId> {
+    pub(super) fn arguments(&mut self) -> Vec<ValueId> {
         let count = self.function.sig.params.len();
         let mut words = Vec::with_capacity(count);
         for index in 0..count as u32 {
@@ -185,7 +185,13 @@ impl Probe<'_> {
     }
 
     /// Stores the words and calls the helper.
-    fn finish(mut self, method: &'static Method, tag: usize, helper: HelperId, words: &[ValueId]) -> Vec<ValueId> {
+    pub(super) fn finish(
+        mut self,
+        method: &'static Method,
+        tag: usize,
+        helper: HelperId,
+        words: &[ValueId],
+    ) -> Vec<ValueId> {
         let block = LocalId(self.function.locals.len() as u32);
         self.function.locals.push(Local {
             ty: IrType::Block((words.len().max(1) * ROOM_BYTES) as u32),

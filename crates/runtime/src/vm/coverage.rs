@@ -11,6 +11,7 @@
 
 use crate::domain;
 use crate::source_lines;
+use crate::upper_layers::host_events;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
 use saki_metadata::opcodes::{Operand, decode_at};
@@ -22,7 +23,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What is recorded and where it goes.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,12 +40,14 @@ struct Statement {
     offset: u32,
     /// None without symbols.
     position: Option<SourcePosition>,
-    /// Relaxed: only set, and read when the program has ended.
-    was_reached: AtomicBool,
+    /// How often it was reached; for a file only whether. Relaxed: a count, read when the program has ended, or by a
+    /// host that takes it as it is.
+    count: AtomicU32,
 }
 
 struct Coverage {
-    settings: CoverageSettings,
+    /// None: for a host, which says what counts.
+    settings: Option<CoverageSettings>,
     /// By the address of the file's metadata and the row, since domains share files.
     methods: RwLock<rank::CoveredMethods, FxHashMap<(usize, Rid), &'static [Statement]>>,
 }
@@ -53,14 +56,33 @@ static COVERAGE: OnceLock<Coverage> = OnceLock::new();
 
 /// Before the machine starts: has methods compiled so that they tell which statements they reach.
 pub(super) fn prepare(settings: &CoverageSettings) {
-    let coverage = Coverage { settings: settings.clone(), methods: RwLock::default() };
+    let coverage = Coverage { settings: Some(settings.clone()), methods: RwLock::default() };
     if COVERAGE.set(coverage).is_ok() {
         saki_os::at_exit(ExitStage::ProfileLog, write);
     }
 }
 
+/// Before the machine starts: has methods that the host names (`HostEvents::is_covered`) counted for it.
+pub fn prepare_for_host() {
+    let _ = COVERAGE.set(Coverage { settings: None, methods: RwLock::default() });
+}
+
+/// The statements of a method: offset in the CIL, how often it was reached, position. None: they are not counted.
+pub fn counts_of(method: &'static Method) -> Option<Vec<(u32, u32, Option<SourcePosition>)>> {
+    let MethodKind::Def { image, rid } = method.kind else { return None };
+    let statements = COVERAGE.get()?.methods.read().get(&key(image, rid)).copied()?;
+    let count = |statement: &Statement| statement.count.load(Ordering::Relaxed);
+    Some(statements.iter().map(|it| (it.offset, count(it), it.position.clone())).collect())
+}
+
+/// The statements of a method by its symbols: offset in the CIL and position.
+pub fn places_of(method: &'static Method) -> Vec<(u32, SourcePosition)> {
+    let MethodKind::Def { image, rid } = method.kind else { return Vec::new() };
+    find_statements(image, rid).into_iter().filter_map(|found| Some((found.offset, found.position?))).collect()
+}
+
 /// Whether code is compiled so that other runs cannot use it.
-pub(crate) fn is_wanted() -> bool {
+pub fn is_wanted() -> bool {
     COVERAGE.get().is_some()
 }
 
@@ -68,7 +90,11 @@ pub(crate) fn is_wanted() -> bool {
 pub(crate) fn offsets_of(method: &'static Method) -> Vec<u32> {
     let Some(coverage) = COVERAGE.get() else { return Vec::new() };
     let MethodKind::Def { image, rid } = method.kind else { return Vec::new() };
-    if !coverage.counts(image.assembly()) || !coverage.counts_class(image, method) {
+    let counts = match &coverage.settings {
+        Some(_) => coverage.counts(image.assembly()) && coverage.counts_class(image, method),
+        None => (host_events().is_covered)(method),
+    };
+    if !counts {
         return Vec::new();
     }
     coverage.statements(image, rid).iter().map(|statement| statement.offset).collect()
@@ -79,10 +105,12 @@ pub(crate) fn cover(method: &'static Method, offset: u32) {
     let MethodKind::Def { image, rid } = method.kind else { return };
     let Some(coverage) = COVERAGE.get() else { return };
     let statements = coverage.methods.read().get(&key(image, rid)).copied().unwrap_or_default();
-    if let Ok(place) = statements.binary_search_by_key(&offset, |statement| statement.offset)
-        && !statements[place].was_reached.load(Ordering::Relaxed)
-    {
-        statements[place].was_reached.store(true, Ordering::Relaxed);
+    let Ok(place) = statements.binary_search_by_key(&offset, |statement| statement.offset) else { return };
+    let count = &statements[place].count;
+    if coverage.settings.is_none() {
+        count.fetch_add(1, Ordering::Relaxed);
+    } else if count.load(Ordering::Relaxed) == 0 {
+        count.store(1, Ordering::Relaxed);
     }
 }
 
@@ -93,9 +121,10 @@ fn key(image: &Image, rid: Rid) -> (usize, Rid) {
 impl Coverage {
     /// Whether the assembly may have classes that count.
     fn counts(&self, assembly: &Assembly) -> bool {
-        let is_of_library = assembly.path.starts_with(&self.settings.framework_root);
+        let Some(settings) = &self.settings else { return false };
+        let is_of_library = assembly.path.starts_with(&settings.framework_root);
         let name = format!("[{}]", assembly.name);
-        let is_named = self.settings.filters.iter().any(|filter| filter.starts_with(&format!("+{name}")));
+        let is_named = settings.filters.iter().any(|filter| filter.starts_with(&format!("+{name}")));
         !assembly.is_dynamic && !assembly.reflection_only && (!is_of_library || is_named)
     }
 
@@ -106,7 +135,7 @@ impl Coverage {
 
     fn counts_name(&self, image: &'static Image, class: &str) -> bool {
         let name = format!("[{}]{class}", image.assembly().name);
-        passes(&self.settings.filters, &name)
+        self.settings.as_ref().is_some_and(|settings| passes(&settings.filters, &name))
     }
 
     /// The statements of a method, which are looked for once.
@@ -130,7 +159,7 @@ fn passes(filters: &[String], name: &str) -> bool {
 fn find_statements(image: &'static Image, rid: Rid) -> Vec<Statement> {
     let body = image.meta.method_def(rid).ok().filter(|row| row.rva != 0);
     let Some(body) = body.and_then(|row| image.meta.method_body(row.rva).ok()) else { return Vec::new() };
-    let statement = |offset, position| Statement { offset, position, was_reached: AtomicBool::new(false) };
+    let statement = |offset, position| Statement { offset, position, count: AtomicU32::new(0) };
     let instructions = || decode_at(body.code, 0).map_while(Result::ok);
     let mut found: Vec<Statement> = Vec::new();
     for instruction in instructions() {
@@ -185,7 +214,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, statements: &[Statement]) {
-        let reached = statements.iter().filter(|statement| statement.was_reached.load(Ordering::Relaxed)).count();
+        let reached = statements.iter().filter(|statement| statement.count.load(Ordering::Relaxed) != 0).count();
         self.methods += 1;
         match reached {
             0 => {}
@@ -256,7 +285,7 @@ fn describe_method(out: &mut String, image: &'static Image, class: &str, rid: Ri
         "\t<method assembly=\"{assembly}\" class=\"{class}\" name=\"{name}\" filename=\"{file}\" token=\"{token}\">"
     );
     for statement in statements {
-        let counter = u8::from(statement.was_reached.load(Ordering::Relaxed));
+        let counter = statement.count.load(Ordering::Relaxed);
         let (line, column) = statement.position.as_ref().map_or((0, 0), |position| (position.line, position.column));
         let offset = statement.offset;
         let _ = writeln!(
@@ -282,8 +311,9 @@ fn guid_text(bytes: [u8; 16]) -> String {
 /// Writes the document when the program has ended. Messages about it go to standard error.
 fn write() {
     let Some(coverage) = COVERAGE.get() else { return };
+    let Some(settings) = &coverage.settings else { return };
     let text = document(coverage);
-    let written = coverage.settings.output.open(false).and_then(|mut sink| {
+    let written = settings.output.open(false).and_then(|mut sink| {
         sink.write_all(text.as_bytes())?;
         sink.end()
     });

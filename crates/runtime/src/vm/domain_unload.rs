@@ -10,6 +10,7 @@
 use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown, ToManaged};
+use crate::host_events::{HostEvent, HostEventKind, is_wanted, tell, tell_if_wanted};
 use crate::invoke::{self, Slot};
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
@@ -102,8 +103,15 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
         *ty.universe() == *domain.universe
     });
     finalizer_signal::wait_for_pending(t);
+    tell_if_wanted(HostEvent::DomainUnloading(domain));
     domain.finish_unload();
     crate::profile_log::domain_unloaded(domain);
+    if is_wanted(HostEventKind::AssemblyUnloaded) {
+        for &assembly in domain.universe.binder().loaded().iter().rev() {
+            tell(HostEvent::AssemblyUnloaded(assembly));
+        }
+    }
+    tell_if_wanted(HostEvent::DomainUnloaded(domain));
     handles::free_domain(domain.universe);
     cells::release_domain(domain.universe);
     statics::release(domain.universe);

@@ -16,6 +16,7 @@ pub use crate::domain::{Domain, ROOT_DOMAIN_ID, by_id, count, current, of_univer
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::references::{Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::{abort_requests, domain_copy, thread_data, thread_objects};
@@ -41,11 +42,25 @@ pub fn of_object(object: Obj) -> Option<&'static Domain> {
 /// Load errors of the class libraries' types; OutOfMemoryException.
 pub(crate) fn start(t: CurrentThread) -> Managed<&'static Domain> {
     let domain = add(saki_types::universe::root(), "");
+    tell_made(domain);
     domain.make_objects(t)?;
     if universe().find_library_type(LibraryType::AppDomainSetup).to_managed(t)?.is_some() {
         domain.setup.set(new_setup(t)?);
     }
     Ok(domain)
+}
+
+/// Sets `AppDomain.FriendlyName`.
+pub fn set_name(domain: &'static Domain, name: &str) {
+    domain.set_friendly_name(name);
+    tell_if_wanted(HostEvent::DomainNamed(domain));
+}
+
+/// Tells the host of a new domain and of the core assembly, which the domain has from the start.
+fn tell_made(domain: &'static Domain) {
+    tell_if_wanted(HostEvent::DomainLoading(domain));
+    tell_if_wanted(HostEvent::DomainLoaded(domain));
+    tell_if_wanted(HostEvent::AssemblyLoaded(domain.universe.corlib().assembly()));
 }
 
 fn new_setup<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
@@ -165,6 +180,8 @@ pub fn run_in<R>(t: CurrentThread, domain: &'static Domain, body: impl FnOnce() 
 pub fn create(t: CurrentThread, name: &str, setup: Obj) -> Managed<&'static Domain> {
     let universe = new_universe(setup).to_managed(t)?;
     let domain = add(universe, name);
+    tell_made(domain);
+    tell_if_wanted(HostEvent::DomainNamed(domain));
     let created = run_in(t, domain, || {
         domain.make_objects(t)?;
         let copy = new_setup(t)?;

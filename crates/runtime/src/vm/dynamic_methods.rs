@@ -33,6 +33,7 @@
 //! seen or kept.
 
 use crate::entries;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::object::{exception_trace, versions};
 use crate::profile_log::{self, LogEvents};
 use crate::references::{Obj, Word};
@@ -612,6 +613,7 @@ fn free(batch: Batch) {
         }
         // SAFETY: the method is dead.
         unsafe { versions::free(method) };
+        tell_if_wanted(HostEvent::MethodFreed(method));
         if profile_log::is_on(LogEvents::ALWAYS) {
             profile_log::events::method_freed(method);
         }

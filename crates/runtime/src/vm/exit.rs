@@ -113,6 +113,7 @@ pub fn run_exit_hooks(t: CurrentThread) {
         // The deadline is needed because a finalizer may never return.
         finalizer_signal::wait_for_pending_until(t, Some(Moment::now() + FINALIZERS_LIMIT));
     }
+    (upper_layers().host.after_exit)();
 }
 
 /// Calls the ProcessExit handlers of every domain. An exception from a handler skips the other handlers of its domain,

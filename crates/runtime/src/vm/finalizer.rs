@@ -3,12 +3,13 @@
 
 use crate::exception_types::ExceptionType;
 pub use crate::finalizer_signal::{follow_collections, wait_for_pending, wake};
+use crate::host_events::{self, HostEvent, tell_if_wanted};
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal};
+use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal, host_profiler};
 use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
 use saki_types::Ty;
@@ -29,6 +30,7 @@ pub(crate) fn start() -> std::io::Result<()> {
         // SAFETY: the thread just attached.
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         finalizer_signal::note_thread(t);
+        host_profiler::thread_started(t);
         let mut reclaim_at = None;
         loop {
             saki_thread::blocking(|| finalizer_signal::wait_for_work(reclaim_at));
@@ -77,10 +79,13 @@ impl RecentFinalizers {
 pub fn drain(t: CurrentThread) {
     let mut recent = RecentFinalizers::default();
     let before = domains::current();
-    let mut is_any = false;
+    let (mut is_any, mut is_told) = (false, false);
     while let Some(object) = saki_gc::next_finalizable() {
         // SAFETY: the list kept the object until now.
         let object = unsafe { Obj::known(object) };
+        if host_events::are_any_wanted() && !std::mem::replace(&mut is_told, true) {
+            tell_if_wanted(HostEvent::FinalizersBegin);
+        }
         if profile_log::is_on(LogEvents::FINALIZATION) {
             if !std::mem::replace(&mut is_any, true) {
                 profile_log::events::finalizers(t, false);
@@ -94,6 +99,9 @@ pub fn drain(t: CurrentThread) {
     }
     if is_any {
         profile_log::events::finalizers(t, true);
+    }
+    if is_told {
+        tell_if_wanted(HostEvent::FinalizersEnd);
     }
     domains::switch(t, before);
 }
@@ -115,7 +123,11 @@ fn finalize(t: CurrentThread, object: Obj, recent: &mut RecentFinalizers) {
         call
     });
     let Some(call) = call else { return };
-    if invoke::invoke_prepared(t, &call, &[Slot::from_ref(object)]).is_err() {
+    tell_if_wanted(HostEvent::FinalizerBegins(object));
+    let finalized = invoke::invoke_prepared(t, &call, &[Slot::from_ref(object)]);
+    if finalized.is_ok() {
+        tell_if_wanted(HostEvent::FinalizerEnds(object));
+    } else {
         let exception = t.take_exception();
         if ExceptionType::ThreadAbort.is(exception.ty()) {
             // An abort ends one finalizer only.

@@ -1,11 +1,12 @@
 //! The runtime's answers to the collector (`saki_gc::HeapClient`): each method names the module that
 //! answers.
 
+use crate::host_events::{CollectionStep, HostEvent, tell_if_wanted};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::{
-    collectible, collection_events, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log,
-    thread_names, thread_objects, weak_references,
+    collectible, collection_events, dynamic_methods, finalizer_signal, handles, host_profiler, monitors,
+    profile_events, profile_log, thread_names, thread_objects, weak_references,
 };
 use saki_abi::ObjRef;
 use saki_gc::{
@@ -55,8 +56,13 @@ impl HeapClient for RuntimeHeapClient {
         CurrentThread::with(finalizer_signal::wait_for_memory)
     }
 
-    fn world_stopped(&self) {
+    fn world_stops(&self, is_full: bool) {
+        tell_if_wanted(HostEvent::Collection(CollectionStep::BeforeStop, is_full));
+    }
+
+    fn world_stopped(&self, is_full: bool) {
         profile_events::collection_begins();
+        tell_if_wanted(HostEvent::Collection(CollectionStep::Begin, is_full));
     }
 
     fn allocated(&self, allocation: &SampledAllocation<'_>) {
@@ -64,7 +70,9 @@ impl HeapClient for RuntimeHeapClient {
     }
 
     fn collected(&self, collection: &Collection) {
-        profile_events::collected(collection);
+        let moves = if saki_gc::are_moves_noted() { saki_gc::take_moves() } else { Vec::new() };
+        profile_events::collected(collection, &moves);
+        host_profiler::collected(collection, &moves);
         collection_events::collected(collection);
         if finalizer_signal::follows_collections() {
             finalizer_signal::wake();
@@ -76,6 +84,10 @@ impl HeapClient for RuntimeHeapClient {
             let text = format_args!("{kind}: time {time_ms:.2}ms, heap in use: {used_kib}K");
             message_log::message(Level::Info, LogSubject::Collector, text);
         }
+    }
+
+    fn world_runs(&self, was_full: bool) {
+        tell_if_wanted(HostEvent::Collection(CollectionStep::AfterStop, was_full));
     }
 
     fn full_collection_ended(&self, heap: &StoppedHeap) {

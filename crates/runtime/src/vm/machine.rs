@@ -7,6 +7,7 @@ use crate::exceptions::{self, Thrown, ToManaged};
 pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
 use crate::heap_client::RuntimeHeapClient;
+use crate::host_events::{self, ClausePart, HostEvent, HostEventKind};
 use crate::invoke::{self, Slot};
 use crate::object::{perturbation, versions};
 use crate::profile_log::{self, LogEvents};
@@ -20,7 +21,7 @@ use crate::vm::upcalls::RuntimeUpcalls;
 use crate::vm::{body_replacement, termination, tiers};
 use crate::{
     call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, first_chance, fork, handles,
-    helpers, internal_calls, library_loops, monitors, source_lines, stack_text, thread_dump, thread_hooks,
+    helpers, host_probes, internal_calls, library_loops, monitors, source_lines, stack_text, thread_dump, thread_hooks,
     thrown_frames, unhandled, upcalls, walk_check,
 };
 use saki_abi::{ObjRef, ThreadAbi};
@@ -92,8 +93,12 @@ unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
 }
 
 /// # Safety
-/// `abi` is the current thread's, and `frame` is a frame of the thread.
-unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
+/// `abi` is the current thread's, `exception` is a live object, and `frame` is a frame of the thread.
+unsafe fn on_leave(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
+    if host_events::is_wanted(HostEventKind::MethodLeftByException) {
+        // SAFETY: the unwinder passes the exception in flight.
+        host_probes::left_by_exception(frame, unsafe { Obj::from_word(exception) });
+    }
     if call_trace::is_enabled() {
         // SAFETY: the unwinder passes the current thread.
         call_trace::left_by_exception(unsafe { CurrentThread::from_abi(abi) }.managed(), frame);
@@ -110,6 +115,19 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
 unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
     if call_trace::is_enabled() {
         call_trace::clause_entered(frame, kind, index);
+    }
+    if host_events::is_wanted(HostEventKind::ClauseEntered)
+        && let Some(method) = profile_log::events::method_of(frame)
+    {
+        let part = match kind {
+            PlacedClause::Catch(_) => ClausePart::Catch,
+            PlacedClause::Filter(_) => ClausePart::Filter,
+            PlacedClause::Finally => ClausePart::Finally,
+            PlacedClause::Fault => ClausePart::Fault,
+        };
+        // SAFETY: the unwinder passes the exception in flight.
+        let exception = unsafe { Obj::from_word(exception) };
+        host_events::tell(HostEvent::ClauseEntered(method, index, part, exception));
     }
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
@@ -240,6 +258,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         trusted: options.net.as_ref().map(|net| Arc::new(net.trusted_assemblies())),
         resource_roots: options.net.as_ref().map(NetRuntime::resource_roots).unwrap_or_default(),
     };
+    upper_layers::set(layers);
+    let layers = upper_layers::upper_layers();
     let (corlib, profile) = core_assembly(options);
     let binder = Binder::new(paths).with_assembly_caches(&options.assembly_caches).with_events(layers.loader_events);
     saki_types::universe::init_with(binder, &corlib, profile).map_err(|error| {
@@ -257,7 +277,6 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
     internal_calls::set_table(&layers.internal_calls);
     library_loops::set_table(&layers.library_loops);
-    upper_layers::set(layers);
     let stress = options.heap.stress.is_some();
     let usual = CompilerOptions::new(saki_gc::heap_layout());
     let compiler_options = CompilerOptions {

@@ -218,9 +218,9 @@ fn subject(object: Obj, size_bytes: usize) -> Subject {
 }
 
 /// Reports that a collection is over. The world is stopped.
-pub(crate) fn collected(collection: &Collection) {
+pub(crate) fn collected(collection: &Collection, moves: &[(usize, usize)]) {
     if profile_log::is_on(LogEvents::GC | LogEvents::MOVE) {
-        profile_log::events::collected(collection);
+        profile_log::events::collected(collection, moves);
     }
     if events::is_on(EventKind::Collection) {
         let was_full = collection.was_full;

@@ -3,6 +3,7 @@
 //! thread.
 
 use crate::fields::ManagedField;
+use crate::host_events::{HostEvent, tell_if_wanted};
 use crate::references::Obj;
 use crate::thread_objects::{self, state};
 use saki_base::locks::{Mutex, MutexGuard, rank};
@@ -50,6 +51,9 @@ pub fn replace(internal: Obj, name: Option<&str>, by_program: bool) -> bool {
         managed.set_name(name);
         if let Some(name) = name.filter(|_| thread_objects::state_of(internal) & state::STOPPED == 0) {
             show(managed, name);
+            if managed.is_attached() {
+                tell_if_wanted(HostEvent::ThreadNamed(managed.managed_id(), name));
+            }
         }
     }
     true

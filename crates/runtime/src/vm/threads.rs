@@ -9,6 +9,7 @@ use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::handles::RootedHandle;
+use crate::host_profiler;
 use crate::invoke::{self, Slot};
 use crate::profile_events;
 use crate::references::Obj;
@@ -130,6 +131,7 @@ fn run(t: CurrentThread, start: ThreadStartHandles) {
     };
     adopt(t, thread, internal);
     crate::thread_names::adopt(t.managed(), internal);
+    host_profiler::thread_started(t);
     suspension::stop_at_exit(t);
     let end = match delegate {
         Some(delegate) => call_start(t, delegate, argument),
@@ -197,21 +199,24 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
     // SAFETY: the thread does not run any more, and the caller acts for it. No managed object is touched.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
+    host_profiler::thread_stops();
     waitables::abandon_mutexes(t.id());
     domains::forget_thread(t.id());
     if let Some(bits) = current_bits(t) {
         set_stopped(bits);
     }
+    host_profiler::thread_stopped();
 }
 
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: CurrentThread) {
+    host_profiler::thread_stops();
     waitables::abandon_mutexes(t.id());
     profile_events::thread_ends(t);
-    let Some(thread) = t.root(root::THREAD_OBJECT) else { return };
-    if let Some(internal) = internal_in(thread) {
+    if let Some(internal) = t.root(root::THREAD_OBJECT).and_then(internal_in) {
         set_stopped(state_bits(internal));
     }
+    host_profiler::thread_stopped();
 }
 
 /// `Thread.BeginThreadAffinity`: the thread stays on its OS thread.

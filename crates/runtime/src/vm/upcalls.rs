@@ -2,12 +2,16 @@
 
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exec::dynamic_casts;
+use crate::host_events::{ClausePart, HostEvent, HostEventKind, is_wanted, tell_if_wanted};
 use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::Upcalls;
 use crate::vm::{stack_overflow, thread_pool};
-use crate::{call_trace, coverage, dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
+use crate::{
+    call_trace, coverage, dynamic_methods, helpers, host_probes, host_profiler, invoke, profile_events, profile_log,
+    proxy_calls, upper_layers,
+};
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
 use saki_code::CodeInfo;
@@ -57,12 +61,14 @@ impl Upcalls for RuntimeUpcalls {
     }
 
     fn are_calls_probed(&self) -> bool {
-        profile_log::calls::are_probed() || call_trace::is_wanted() || coverage::is_wanted()
+        let is_probed_for_host = is_wanted(HostEventKind::Probes) || is_wanted(HostEventKind::ClausesLeft);
+        profile_log::calls::are_probed() || call_trace::is_wanted() || coverage::is_wanted() || is_probed_for_host
     }
 
     fn add_probes(&self, method: &'static Method, function: &mut Function) {
         profile_log::calls::add_probes(method, function);
         call_trace::add_probes(method, function);
+        host_probes::add_probes(method, function);
     }
 
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool) {
@@ -71,6 +77,10 @@ impl Upcalls for RuntimeUpcalls {
     }
 
     unsafe fn traced(&self, t: CurrentThread, tagged: usize, words: usize, is_end: bool) {
+        if host_probes::is_of_host(tagged) {
+            // SAFETY: `tagged` is what a probe was compiled with, and `words` are those that it passes.
+            return unsafe { host_probes::reached(tagged, words, is_end) };
+        }
         // SAFETY: `tagged` is what a probe was compiled with, and `words` are those that it passes, which both
         // functions demand.
         unsafe { call_trace::traced(t, tagged, words, is_end) };
@@ -82,6 +92,14 @@ impl Upcalls for RuntimeUpcalls {
 
     fn statement_covered(&self, method: &'static Method, offset: u32) {
         coverage::cover(method, offset);
+    }
+
+    fn are_clauses_told(&self) -> bool {
+        is_wanted(HostEventKind::ClausesLeft)
+    }
+
+    fn finally_entered(&self, method: &'static Method, clause: u32) {
+        tell_if_wanted(HostEvent::ClauseEntered(method, clause, ClausePart::Finally, None));
     }
 
     fn type_loaded(&self, ty: Ty, vtable: &VTable) {
@@ -123,5 +141,17 @@ impl Upcalls for RuntimeUpcalls {
 
     fn code_published(&self, method: &'static Method, code: usize) {
         profile_log::events::compiled(method, code);
+    }
+
+    fn tell_host(&self, event: HostEvent<'_>) {
+        upper_layers::tell_host(event);
+    }
+
+    fn tell_host_of_type(&self, kind: HostEventKind, ty: Ty) {
+        host_profiler::tell_of_type(kind, ty);
+    }
+
+    fn tell_host_deferred(&self, t: CurrentThread) {
+        host_profiler::tell_deferred(t);
     }
 }

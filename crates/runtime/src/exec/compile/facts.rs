@@ -97,6 +97,10 @@ impl Facts for MachineFacts {
         upcalls().statements(method)
     }
 
+    fn are_clauses_told(&self) -> bool {
+        upcalls().are_clauses_told()
+    }
+
     fn add_probes(&self, method: &'static Method, function: &mut Function) {
         upcalls().add_probes(method, function);
     }

@@ -97,7 +97,7 @@ pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
 impl Log {
     /// Makes the heap report the events that are listened to.
     pub(super) fn tell_heap(&self) {
-        saki_gc::note_moves(super::is_on(LogEvents::MOVE));
+        saki_gc::note_moves(Sampler::Log, super::is_on(LogEvents::MOVE));
         let is_wanted = super::is_on(LogEvents::ALLOCATION);
         saki_gc::sample_allocations(Sampler::Log, if is_wanted { saki_gc::EACH } else { 0 });
     }

@@ -174,7 +174,7 @@ pub(crate) fn clause_entered(thread: &ManagedThread, exception: Obj, frame: &Fra
 }
 
 /// The method whose code a frame runs.
-pub(super) fn method_of(frame: &Frame) -> Option<&'static Method> {
+pub(crate) fn method_of(frame: &Frame) -> Option<&'static Method> {
     let info = frame.code()?;
     // SAFETY: null or the `&'static Method` that the code was placed with.
     unsafe { (info.method as *const Method).as_ref() }
@@ -232,12 +232,12 @@ pub(crate) fn finalizer(t: CurrentThread, object: Obj, has_ended: bool) {
 
 /// Writes all steps of a collection that is over, with the times of their begin and end. The world is still stopped.
 #[cold]
-pub(crate) fn collected(collection: &Collection) {
+pub(crate) fn collected(collection: &Collection, moves: &[(usize, usize)]) {
     let end_ns = now_ns();
     let was_full = collection.was_full;
     let start_ns = end_ns - collection.pause().as_nanos() as u64;
     if let Some(log) = log_of(LogEvents::MOVE) {
-        write_moves(log, start_ns);
+        write_moves(log, moves, start_ns);
     }
     let Some(log) = log_of(LogEvents::GC) else { return };
     let stopped_ns = start_ns + collection.phases()[0].as_nanos() as u64;
@@ -258,10 +258,9 @@ pub(crate) fn collected(collection: &Collection) {
 
 /// Writes the moves of objects. Readers follow objects by their addresses, so all earlier events must be in the file
 /// before the moves.
-fn write_moves(log: &Log, time_ns: u64) {
+fn write_moves(log: &Log, moves: &[(usize, usize)], time_ns: u64) {
     /// The number of moves that Mono puts into one event.
     const MOVES_OF_EVENT: usize = 64;
-    let moves = saki_gc::take_moves();
     if moves.is_empty() {
         return;
     }

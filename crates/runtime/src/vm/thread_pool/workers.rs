@@ -4,6 +4,7 @@ use super::monitor::monitor;
 use super::pool::{Actions, DEMAND, Idle, POOL, PROGRESSED};
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, ToManaged};
+use crate::host_profiler;
 use crate::thread::{CurrentThread, Managed};
 use crate::threads::{self, state};
 use crate::{invoke, profile_events, suspension, thread_aborts, thread_names, unhandled};
@@ -32,7 +33,9 @@ impl Actions {
         if self.add_worker {
             let spawned = saki_sched::spawn(ThreadKind::Background, Some(WORKER_NAME), 0, |thread| {
                 // SAFETY: the thread just attached.
-                run_worker(unsafe { CurrentThread::from_abi(thread.abi()) });
+                let t = unsafe { CurrentThread::from_abi(thread.abi()) };
+                host_profiler::thread_started(t);
+                run_worker(t);
             });
             if spawned.is_err() {
                 // The request stays; the monitor tries again, or an existing worker takes it.
