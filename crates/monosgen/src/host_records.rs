@@ -8,7 +8,7 @@ use crate::types::MonoArrayType;
 use saki_base::locks::{Mutex, rank};
 use saki_metadata::TableId;
 use saki_types::{Assembly, Image, Method, MethodSig, Ty};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Default)]
 struct Records {
@@ -22,6 +22,12 @@ struct Records {
     bodies: HashMap<(usize, usize), usize>,
     /// Names by the address of the assembly.
     names: HashMap<usize, usize>,
+    /// The probes of methods that have some, by the methods' addresses.
+    probes: HashMap<usize, u32>,
+    /// The addresses of methods whose statements are counted.
+    covered: HashSet<usize>,
+    /// What Mono identifies threads by, by their managed ids.
+    tids: HashMap<u32, usize>,
 }
 
 static RECORDS: Mutex<rank::HostRecords, Option<Records>> = Mutex::new(None);
@@ -66,4 +72,36 @@ pub(crate) fn jit_info(info: MonoJitInfo) -> *const MonoJitInfo {
     let mut records = RECORDS.lock();
     let address = records.get_or_insert_default().bodies.entry(info.key());
     std::ptr::with_exposed_provenance(*address.or_insert_with(|| Box::into_raw(Box::new(info)).expose_provenance()))
+}
+
+/// Notes by what Mono identifies the calling thread.
+pub(crate) fn note_thread(tid: usize) {
+    if let Some(thread) = saki_thread::current() {
+        RECORDS.lock().get_or_insert_default().tids.insert(thread.managed_id(), tid);
+    }
+}
+
+/// By what Mono identifies a thread, if [`note_thread`] was told.
+pub(crate) fn tid_of(managed_id: u32) -> Option<usize> {
+    RECORDS.lock().get_or_insert_default().tids.get(&managed_id).copied()
+}
+
+/// Notes which probes a method gets.
+pub(crate) fn note_probes(method: &'static Method, probes: u32) {
+    RECORDS.lock().get_or_insert_default().probes.insert(std::ptr::from_ref(method).addr(), probes);
+}
+
+/// Which probes a method gets; 0 = none.
+pub(crate) fn probes_of(method: &'static Method) -> u32 {
+    RECORDS.lock().get_or_insert_default().probes.get(&std::ptr::from_ref(method).addr()).copied().unwrap_or(0)
+}
+
+/// Notes that the method's statements are counted.
+pub(crate) fn note_covered(method: &'static Method) {
+    RECORDS.lock().get_or_insert_default().covered.insert(std::ptr::from_ref(method).addr());
+}
+
+/// Whether the method's statements are counted.
+pub(crate) fn is_covered(method: &'static Method) -> bool {
+    RECORDS.lock().get_or_insert_default().covered.contains(&std::ptr::from_ref(method).addr())
 }

@@ -2,8 +2,8 @@
 
 use crate::call::{call, call_managed};
 use crate::text::{given, path, text};
-use crate::{config, domains, host_layers, machine, reference_queues};
-use saki_runtime::vm::domains::Domain;
+use crate::{config, domains, host_layers, machine, profiler_sampling, profilers, reference_queues};
+use saki_runtime::vm::domains::{Domain, root_domain, set_name};
 use saki_runtime::vm::profile_log::callspec::CallSpec;
 use saki_types::assembly::Assembly;
 use std::ffi::{c_char, c_int, c_void};
@@ -16,16 +16,18 @@ use std::path::Path;
 /// `file` is null or ends in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_jit_init(file: *const c_char) -> Option<&'static Domain> {
-    match machine::start(host_layers::all) {
-        Ok(()) => {
-            let root = domains::mono_get_root_domain();
-            // SAFETY: not null, so the host's text, which ends in NUL.
-            let file = (!file.is_null()).then(|| unsafe { path(file) });
-            if let (Some(root), Some(name)) = (root, file.as_deref().and_then(Path::file_name)) {
-                root.set_friendly_name(&name.to_string_lossy());
-            }
-            root
+    // SAFETY: not null, so the host's text, which ends in NUL.
+    let file = (!file.is_null()).then(|| unsafe { path(file) });
+    let name = file.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    let started = || {
+        if let Some(name) = &name {
+            set_name(root_domain(), name);
         }
+        profiler_sampling::begin();
+        profilers::machine_started();
+    };
+    match machine::start(host_layers::all, profilers::begin, started) {
+        Ok(()) => domains::mono_get_root_domain(),
         Err(text) => {
             saki_base::tell!("saki: mono_jit_init: {text}");
             None

@@ -48,17 +48,22 @@ pub(crate) fn end(function: &str, why: &str) -> ! {
     std::process::abort()
 }
 
-/// Whether the machine runs.
+/// Whether the machine runs, or starts and has the calling thread: a profiler may call then.
 pub(crate) fn is_started() -> bool {
     // Acquire: pairs with the Release of `start`.
-    STATE.load(Ordering::Acquire) == STARTED
+    match STATE.load(Ordering::Acquire) {
+        STARTED => true,
+        STARTING => saki_thread::current().is_some(),
+        _ => false,
+    }
 }
 
-/// Starts the machine on the calling thread, with what lies above it, if that has not been done.
+/// Starts the machine on the calling thread, with what lies above it, if that has not been done. `begin` is called
+/// before it starts, `started` afterwards, when the API may be called.
 ///
 /// # Errors
 /// One line, for the host's user.
-pub(crate) fn start(layers: fn() -> UpperLayers) -> Result<(), String> {
+pub(crate) fn start(layers: fn() -> UpperLayers, begin: impl FnOnce(), started: impl FnOnce()) -> Result<(), String> {
     // AcqRel: one caller wins; nothing is published by it. Acquire on failure: the machine is there.
     match STATE.compare_exchange(NEW, STARTING, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
@@ -66,10 +71,14 @@ pub(crate) fn start(layers: fn() -> UpperLayers) -> Result<(), String> {
         Err(STARTING) => return Err("another thread starts the machine".to_owned()),
         Err(_) => return Err("the machine has ended, and a process has one".to_owned()),
     }
-    let started = start_machine(layers);
+    begin();
+    let outcome = start_machine(layers);
     // Release: who sees the state sees the machine's parts.
-    STATE.store(if started.is_ok() { STARTED } else { ENDED }, Ordering::Release);
-    started
+    STATE.store(if outcome.is_ok() { STARTED } else { ENDED }, Ordering::Release);
+    if outcome.is_ok() {
+        started();
+    }
+    outcome
 }
 
 fn start_machine(layers: fn() -> UpperLayers) -> Result<(), String> {

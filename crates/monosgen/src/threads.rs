@@ -7,8 +7,8 @@ use crate::thread_control::mono_threads_get_default_stacksize;
 use saki_abi::ObjRef;
 use saki_runtime::object::{exceptions, handles};
 use saki_runtime::vm::domains::Domain;
-use saki_runtime::vm::{host_threads, thread_names};
-use saki_runtime::{Obj, Word};
+use saki_runtime::vm::{host_profiler, host_threads, thread_names};
+use saki_runtime::{CurrentThread, Obj, Word};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
 use std::ffi::{c_char, c_int, c_void};
@@ -44,6 +44,7 @@ pub unsafe extern "C" fn mono_thread_detach(thread: ObjRef) {
         Ok(c_int::from(is_own && is_attached))
     });
     if may_end != 0 {
+        call(FUNCTION, |_| host_profiler::thread_ended());
         saki_thread::detach_current();
     }
 }
@@ -135,6 +136,8 @@ pub unsafe extern "C" fn mono_thread_create(
     call_managed(FUNCTION, |t| {
         let started = saki_thread::spawn(ThreadKind::Foreground, None, stack_bytes, move |thread| {
             let start = start;
+            // SAFETY: the thread just attached.
+            host_profiler::thread_started(unsafe { CurrentThread::from_abi(thread.abi()) });
             // SAFETY: the thread is RUNNING; the frames above hold no references.
             unsafe { saki_thread::enter_native(thread.abi()) };
             if let Some(domain) = domain {
@@ -144,6 +147,7 @@ pub unsafe extern "C" fn mono_thread_create(
             unsafe { start.0(start.1) };
             // SAFETY: `enter_native` above.
             unsafe { saki_thread::leave_native(thread.abi()) };
+            host_profiler::thread_ended();
         });
         started.map(drop).map_err(|_| exceptions::out_of_memory(t))
     });

@@ -18,7 +18,7 @@ use std::path::Path;
 const DOOR_OF_THE_END: &str = "crates/os/src/exit_list.rs";
 
 /// File and name of each hook, and why it is one.
-const HOOKS: [(&str, &str, &str); 18] = [
+const HOOKS: [(&str, &str, &str); 19] = [
     ("crates/base/src/messages.rs", "LISTENER", "all crates speak by it, also before there is a machine"),
     ("crates/cli/src/main_stack.rs", "COMMAND", "a switch of stacks hands nothing over"),
     ("crates/code/src/hooks.rs", "HOOKS", "assembly reads it"),
@@ -28,6 +28,7 @@ const HOOKS: [(&str, &str, &str); 18] = [
     ("crates/os/src/exit_list.rs", "ACTIONS", "the one list of what runs at the process's end"),
     ("crates/os/src/fork.rs", "ACTIONS", "the one list of what happens around a fork, which the C library calls"),
     ("crates/monosgen/src/host_functions.rs", "FUNCTIONS", "a host of C gives them at any time, and without a handle"),
+    ("crates/monosgen/src/profilers.rs", "NEWEST", "profilers, which a host in C installs before there is a machine"),
     ("crates/reactor/src/poller.rs", "BACKEND", "one of the crate's own, by the model of input and output"),
     ("crates/reactor/src/observer.rs", "OBSERVER", "the class library's selector, if the program uses it"),
     ("crates/runtime/src/exec/upper_layers.rs", "LAYERS", "the crates above, which the builder takes as one value"),
@@ -40,7 +41,7 @@ const HOOKS: [(&str, &str, &str); 18] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 8] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 9] = [
     ("crates/corelib/src/native_waits/original.rs", "of the addresses in .NET's native library that ours stand in for"),
     (
         "crates/corelib/src/events.rs",
@@ -55,6 +56,10 @@ const MAKERS_OF_FUNCTIONS: [(&str, &str); 8] = [
     (
         "crates/icall/src/process/unix_signals.rs",
         "of the address that the dynamic linker knows of a function in Mono's library",
+    ),
+    (
+        "crates/monosgen/src/profiler_load.rs",
+        "of the address that the dynamic linker knows of a profiler's initialiser",
     ),
     ("crates/os/src/signal.rs", "of the kernel's words: the handlers that were there before"),
     ("crates/sched/src/dispatch.rs", "of a pointer that one load reads, null without a profiler"),
