@@ -53,8 +53,7 @@ missing! {
 
 // profiler.h
 missing! {
-    mono_profiler_call_context_get_local mono_profiler_set_context_loaded_callback
-    mono_profiler_set_context_unloaded_callback mono_profiler_set_gc_root_register_callback
+    mono_profiler_call_context_get_local mono_profiler_set_gc_root_register_callback
     mono_profiler_set_gc_root_unregister_callback mono_profiler_set_gc_roots_callback
     mono_profiler_set_image_failed_callback mono_profiler_set_jit_chunk_created_callback
     mono_profiler_set_jit_chunk_destroyed_callback

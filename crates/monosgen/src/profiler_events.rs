@@ -125,6 +125,8 @@ fn raise(event: HostEvent<'_>) {
             }
         }
         HostEvent::Allocated(object) => raise_gc_allocation(object.word()),
+        HostEvent::ContextMade(context) => raise_context_loaded(context.word()),
+        HostEvent::ContextReleased(context) => raise_context_unloaded(context.word()),
         HostEvent::MethodEntered(method, rooms) => with_context(method, rooms, false, raise_method_enter),
         HostEvent::MethodLeft(method, rooms) => with_context(method, rooms, true, raise_method_leave),
         HostEvent::MethodTailCalls(method, called) => {

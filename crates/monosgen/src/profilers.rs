@@ -269,6 +269,12 @@ events! {
     runtime_shutdown_begin, mono_profiler_set_runtime_shutdown_begin_callback, raise_runtime_shutdown_begin() in [];
     /// The machine has ended.
     runtime_shutdown_end, mono_profiler_set_runtime_shutdown_end_callback, raise_runtime_shutdown_end() in [];
+    /// The program has made a remoting context, which is its object.
+    context_loaded, mono_profiler_set_context_loaded_callback,
+        raise_context_loaded(context: ObjRef) in [ContextMade];
+    /// A remoting context is finalized.
+    context_unloaded, mono_profiler_set_context_unloaded_callback,
+        raise_context_unloaded(context: ObjRef) in [ContextReleased];
     /// A domain is made.
     domain_loading, mono_profiler_set_domain_loading_callback,
         raise_domain_loading(domain: &'static Domain) in [DomainLoading];

@@ -291,6 +291,7 @@ int main (int argc, char **argv)
 	flush ("assembly");
 	step ("Classes", "class Base, class Derived, vtable Derived, jit Steps.Classes, code Steps.Classes, jit Derived.Number, jit Base.Number, jit WithInitialiser..cctor, jit WithInitialiser.Compute");
 	step ("Exceptions", "class Failure, jit Steps.Throw, jit Failure..ctor");
+	step ("Again", "");
 	are_threads_on = 1;
 	step ("Threads", "jit Steps.InThread");
 	pthread_t thread;

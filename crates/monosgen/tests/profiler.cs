@@ -37,6 +37,25 @@ namespace Some
         [MethodImpl (MethodImplOptions.NoInlining)]
         static void Throw () { throw new Failure (); }
 
+        // Both throw: again, and anew.
+        public static int Again ()
+        {
+            try {
+                try {
+                    Throw ();
+                } catch (Failure) {
+                    throw;
+                }
+            } catch (Failure e) {
+                try {
+                    throw e;
+                } catch (Failure) {
+                    return 6;
+                }
+            }
+            return 0;
+        }
+
         [MethodImpl (MethodImplOptions.NoInlining)]
         static void Through ()
         {
@@ -190,5 +209,10 @@ namespace Some
         }
 
         public static void Never () { Run (1); }
+    }
+
+    public class Contexts
+    {
+        public static void Make () { new System.Runtime.Remoting.Contexts.Context (); }
     }
 }

@@ -37,6 +37,17 @@ fn samples_are_taken_of_a_thread_that_works() {
     }
 }
 
+/// Mono's domains share images, so that it tells of none here, and it tells of the contexts that domains begin with.
+#[test]
+fn domains_tell_of_their_assemblies_and_programs_of_their_contexts() {
+    let expected = "image_loading some\nimage_loaded some\nassembly_loading some\nassembly_loaded some\n\
+        domain_unloading\nassembly_unloading some\nimage_unloading some\nassembly_unloaded some\n\
+        image_unloaded some\ndomain_unloaded\ncontext_loaded Context\n";
+    if common::has_headers() {
+        common::prints_without("profiler_domains", PROGRAM, Some(MISSING), expected);
+    }
+}
+
 #[test]
 fn a_library_with_a_profiler_is_loaded_and_initialised() {
     if common::has_headers() && common::has_profiler("profiler_load", "tiny") {

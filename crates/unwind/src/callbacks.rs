@@ -16,6 +16,8 @@ pub struct Callbacks {
     /// The object that handlers and filters of `frame` get for the exception: the exception itself, or the object that
     /// it wraps (RuntimeWrappedException). Does not allocate.
     pub as_seen_by: unsafe fn(exception: ObjRef, frame: &Frame) -> ObjRef,
+    /// The exception is thrown, perhaps again: no frame has been looked at.
+    pub on_throw: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),
     /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
     /// The exception leaves a frame of compiled code, whose finally handlers have run.

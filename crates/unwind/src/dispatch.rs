@@ -129,6 +129,8 @@ unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
 /// `thread` is current; `exit_frame` is the stub's frame.
 unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
     let callbacks = installed();
+    // SAFETY: `thread` is current and in a runtime call.
+    unsafe { (callbacks.on_throw)(thread, exception) };
     // SAFETY: the frames below the stub stay while this runs.
     let frames = unsafe { Frames::of_thread(thread) };
     for frame in frames {

@@ -2,15 +2,18 @@
 
 use crate::arguments::non_null;
 use saki_runtime::exec::context_statics;
+use saki_runtime::object::host_events::{HostEvent, tell_if_wanted};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 
 /// A context lives as long as an object refers to it, so unloading needs no list of contexts.
 fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
-    non_null(t, context, "ctx").map(|_| ())
+    tell_if_wanted(HostEvent::ContextMade(non_null(t, context, "ctx")?));
+    Ok(())
 }
 
 fn release_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
     let context = non_null(t, context, "ctx")?;
+    tell_if_wanted(HostEvent::ContextReleased(context));
     context_statics::release(t, context);
     Ok(())
 }

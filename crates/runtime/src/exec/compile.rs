@@ -110,6 +110,8 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
 /// Compiles a method while the host listens.
 #[cold]
 fn compile_told(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    // The host's functions, too, need some.
+    exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
     tell_if_wanted(HostEvent::CompilationBegins(method));
     let code = compile_first(t, method);
     upcalls().tell_host_deferred(t);

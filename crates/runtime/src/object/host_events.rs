@@ -133,6 +133,10 @@ events! {
     ThreadNamed(u32, &'t str),
     /// The object has its length and no other content.
     Allocated(Obj<'t>),
+    /// The program has made a remoting context.
+    ContextMade(Obj<'t>),
+    /// A remoting context is finalized.
+    ContextReleased(Obj<'t>),
     /// A method with a probe is called. The address of its arguments' rooms (`vm::host_probes`); 0 = not wanted.
     MethodEntered(&'static Method, usize),
     /// A method with a probe returns. The address of the rooms of its arguments and its result; 0 = not wanted.

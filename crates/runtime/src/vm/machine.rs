@@ -82,6 +82,17 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
 }
 
 /// # Safety
+/// `exception` is a live exception.
+unsafe fn on_throw(_: *mut ThreadAbi, exception: ObjRef) {
+    if host_events::is_wanted(HostEventKind::Thrown)
+        // SAFETY: the unwinder passes the exception in flight.
+        && let Some(exception) = unsafe { Obj::from_word(exception) }
+    {
+        host_events::tell(HostEvent::Thrown(exception));
+    }
+}
+
+/// # Safety
 /// `abi` is the current thread's, `exception` is a live exception, and `frame` a frame of the thread.
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the exception in flight.
@@ -321,6 +332,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     saki_unwind::install(Callbacks {
         is_instance,
         as_seen_by,
+        on_throw,
         on_frame,
         on_leave,
         on_clause,

@@ -7,7 +7,6 @@ use crate::call_trace;
 use crate::entries::compiled_code;
 use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames_of, last_frame};
 use crate::exceptions::{self, Thrown};
-use crate::host_events::{HostEvent, HostEventKind, is_wanted, tell};
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
@@ -62,9 +61,6 @@ pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
     }
     if profile_log::is_on(LogEvents::EXCEPTION) && frame_count(exception) == 0 {
         profile_log::events::thrown(t, exception);
-    }
-    if is_wanted(HostEventKind::Thrown) && frame_count(exception) == 0 {
-        tell(HostEvent::Thrown(exception));
     }
     if call_trace::is_enabled() && frame_count(exception) == 0 {
         call_trace::thrown(t, exception);

@@ -462,6 +462,7 @@ impl Thunks {
                 assert_eq!(frame.il_offset(), Some(0x11));
                 TRACE.with_borrow_mut(|trace| trace.push(name));
             },
+            on_throw: |_, _| {},
             on_leave: |_, _, _| {},
             on_clause: |_, _, _, _, _| {},
             new_fault_exception: |_, kind: FaultKind| ObjRef((FAULT_BASE + kind as usize * 8) as *mut Object),
