@@ -111,6 +111,16 @@ pub fn property(name: &str) -> String {
     format!("Saki.{}", joined(name, "", capitalised))
 }
 
+/// Applies one option, by its name on the command line.
+///
+/// # Errors
+/// No option has the name, or its value is wrong: one line that names the option.
+pub fn apply(options: &mut VmOptions, name: &str, value: &str) -> Result<(), String> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == name);
+    let setting = setting.ok_or_else(|| format!("there is no option '{name}'"))?;
+    (setting.apply)(options, value).map_err(|error| format!("{name}: {error}"))
+}
+
 /// Applies the properties of a program's configuration, but not those of options that were given otherwise.
 ///
 /// # Errors

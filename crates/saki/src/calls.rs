@@ -1,5 +1,6 @@
 //! Calls in both directions: of managed methods, and of functions of Rust by managed code.
 
+use crate::runs::InFunction;
 use crate::thread::Scope;
 use crate::values::Thrown;
 use crate::{Exception, Object, Thread, Value};
@@ -181,6 +182,7 @@ pub(crate) fn maker(closure: Arc<Closure>) -> Arc<MakeFunction> {
 /// The function in the form that `interop` calls. A panic becomes an exception.
 pub(crate) fn body(closure: Arc<Closure>, ret: Ty) -> Box<HostFunction> {
     Box::new(move |t, arguments| {
+        let _inside = InFunction::new();
         Scope::with(t, |inner| {
             let called = catch_unwind(AssertUnwindSafe(|| call(inner, &*closure, arguments, ret)));
             let result = called.unwrap_or_else(|panic| {

@@ -11,9 +11,9 @@
 //!     let calculator = class.new_object(t, &[])?;
 //!     let sum = calculator.call(t, "Add", &[Value::I32(40), Value::I32(2)])?;
 //!     Ok(sum.as_i32().unwrap_or_default())
-//! })?;
+//! })??;
 //! assert_eq!(sum, 42);
-//! vm.end();
+//! vm.end()?;
 //! # Ok(())
 //! # }
 //! ```
@@ -24,6 +24,8 @@
 //!   until it calls the machine again: what takes long, or waits, goes into [`Thread::outside`].
 //! - **Objects** ([`Object`]) are handles that last as long as the `run` or [`Thread::scope`] that made them;
 //!   [`Rooted`] ones last until they are dropped, on any thread.
+//! - **Bindings** for other languages keep objects as [`Unscoped`] numbers, and classes and members, whose types have
+//!   the layout of a pointer that is never null, as they are.
 //! - **Exceptions** are errors: [`Exception`] inside, [`Error`] with its text outside.
 //! - **Functions of Rust** serve as internal calls ([`VmBuilder::function`]) and as delegates ([`Thread::delegate`]).
 //! - The host's signal handlers, standard streams, working folder and exit stay the host's; only faults in managed code
@@ -34,11 +36,15 @@
 
 mod calls;
 mod objects;
+mod runs;
 mod thread;
+mod unscoped;
 mod values;
 mod vm;
 
-pub use objects::{Assembly, Class, Field, Method, Object, Rooted};
+pub use objects::{Assembly, Class, Field, Method, Object, Property, Rooted};
+pub use runs::{Attachment, Refused, detach, is_attached};
 pub use thread::Thread;
+pub use unscoped::Unscoped;
 pub use values::{Error, Exception, Value};
-pub use vm::{Attachment, Threads, Vm, VmBuilder};
+pub use vm::{Threads, Vm, VmBuilder, add_function};

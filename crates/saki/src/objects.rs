@@ -3,6 +3,7 @@
 use crate::values::Thrown;
 use crate::{Thread, Value, calls};
 use saki_reflect::field_access;
+use saki_reflect::members::find_property;
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{ExceptionType, Obj, RootedHandle};
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -13,19 +14,28 @@ use std::path::Path;
 
 /// An assembly that is loaded.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct Assembly(&'static saki_types::assembly::Assembly);
 
 /// A class, interface, struct, enum or delegate.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Class(Ty);
 
 /// A method.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Method(&'static saki_types::Method);
 
 /// A field.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Field(&'static saki_types::Field);
+
+/// A property.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Property(&'static saki_reflect::members::Property);
 
 impl PartialEq for Assembly {
     fn eq(&self, other: &Assembly) -> bool {
@@ -151,6 +161,31 @@ impl Class {
         }
     }
 
+    /// The property of a name, of the class or the next base class that has one.
+    ///
+    /// # Errors
+    /// MissingMemberException if there is none; load errors.
+    pub fn property<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Property> {
+        match t.caught(find_property(self.0, name).to_managed(t.inner()))? {
+            Some(found) => Ok(Property(found)),
+            None => {
+                let message = format!("Property '{}.{name}' not found.", self.full_name());
+                t.throw("System.MissingMemberException", &message)
+            }
+        }
+    }
+
+    /// A value as an object of the class: a number, a character or a `bool` in a box, a string, or the object itself.
+    ///
+    /// # Errors
+    /// ArgumentException if it does not fit; OutOfMemoryException.
+    pub fn boxed<'t>(self, t: Thread<'t>, value: Value<'_>) -> Thrown<'t, Object<'t>> {
+        match calls::boxed(t, self.0, value)? {
+            Some(made) => Ok(t.keep(made)),
+            None => t.throw("System.ArgumentException", "Null is no object."),
+        }
+    }
+
     pub(crate) fn find_field<'t>(self, t: Thread<'t>, name: &str) -> Thrown<'t, Option<Field>> {
         self.find(t, |class| t.caught(class.find_field(name).to_managed(t.inner())).map(|found| found.map(Field)))
     }
@@ -228,6 +263,14 @@ impl Method {
         self.0.is_static()
     }
 
+    /// The number of its parameters, without `this`.
+    ///
+    /// # Errors
+    /// Load errors.
+    pub fn parameter_count(self, t: Thread<'_>) -> Thrown<'_, usize> {
+        Ok(t.caught(self.0.sig().to_managed(t.inner()))?.params.len())
+    }
+
     /// The class that declares it.
     pub fn class(self) -> Class {
         Class(self.0.owner)
@@ -272,15 +315,42 @@ impl Field {
     }
 }
 
-impl fmt::Debug for Assembly {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.display_name())
+impl Property {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.0.name
     }
-}
 
-impl fmt::Debug for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.full_name())
+    /// The method that gets its value; None for one that can only be set.
+    pub fn getter(self) -> Option<Method> {
+        self.0.getter.map(Method)
+    }
+
+    /// The method that sets its value; None for one that can only be read.
+    pub fn setter(self) -> Option<Method> {
+        self.0.setter.map(Method)
+    }
+
+    /// The value of a static property (without object), or that of an object.
+    ///
+    /// # Errors
+    /// ArgumentException if it has no getter or the object is of another class; what the getter throws.
+    pub fn get<'t>(self, t: Thread<'t>, object: Option<Object<'_>>) -> Thrown<'t, Value<'t>> {
+        match self.getter() {
+            Some(getter) => getter.invoke(t, object, &[]),
+            None => t.throw("System.ArgumentException", &format!("{self:?} has no getter.")),
+        }
+    }
+
+    /// Sets a static property (without object), or that of an object.
+    ///
+    /// # Errors
+    /// ArgumentException if it has no setter or the object or the value does not fit; what the setter throws.
+    pub fn set<'t>(self, t: Thread<'t>, object: Option<Object<'_>>, value: Value<'_>) -> Thrown<'t, ()> {
+        match self.setter() {
+            Some(setter) => setter.invoke(t, object, &[value]).map(|_| ()),
+            None => t.throw("System.ArgumentException", &format!("{self:?} has no setter.")),
+        }
     }
 }
 
@@ -293,6 +363,24 @@ impl fmt::Debug for Method {
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.0.owner.full_name(), self.0.name)
+    }
+}
+
+impl fmt::Debug for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.owner.full_name(), self.0.name)
+    }
+}
+
+impl fmt::Debug for Assembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.display_name())
+    }
+}
+
+impl fmt::Debug for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.full_name())
     }
 }
 
@@ -422,6 +510,31 @@ impl<'t> Object<'t> {
         method.invoke(t, Some(self), &[boxed.into(), index]).map(|_| ())
     }
 
+    /// Copies elements of an array of numbers, characters, `bool`s or structs without references, from `first` on,
+    /// as many as fill `bytes`.
+    ///
+    /// # Errors
+    /// ArgumentException if it is no such array, `bytes` is no multiple of an element's size, or there are fewer.
+    pub fn read_elements<'c>(self, t: Thread<'c>, first: usize, bytes: &mut [u8]) -> Thrown<'c, ()> {
+        let array = self.obj(t);
+        let start = elements_at(t, array, first, bytes.len())?;
+        // SAFETY: so many bytes of elements lie there, by the check, in an array that `array` keeps in place.
+        unsafe { start.copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Sets elements of an array, as [`Object::read_elements`] reads them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_elements<'c>(self, t: Thread<'c>, first: usize, bytes: &[u8]) -> Thrown<'c, ()> {
+        let array = self.obj(t);
+        let start = elements_at(t, array, first, bytes.len())?;
+        // SAFETY: as above; the elements have no references, and any bytes are a value of theirs.
+        unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    }
+
     /// Keeps the object beyond the scope.
     pub fn root(self, t: Thread<'_>) -> Rooted {
         let object = self.obj(t);
@@ -430,6 +543,26 @@ impl<'t> Object<'t> {
             None => panic!("all handles are in use"),
         }
     }
+}
+
+/// Where the elements from `first` on lie that have so many bytes, in an array without references.
+fn elements_at<'t>(t: Thread<'t>, object: Obj<'_>, first: usize, size_bytes: usize) -> Thrown<'t, *mut u8> {
+    let Some(array) = object.as_array().filter(|array| array.element_references().is_empty()) else {
+        let message = format!("{} is no array of values without references.", object.ty().full_name());
+        return t.throw("System.ArgumentException", &message);
+    };
+    let count = size_bytes / array.element_size_bytes().max(1);
+    if count * array.element_size_bytes() != size_bytes
+        || first.checked_add(count).is_none_or(|end| end > array.length())
+    {
+        let message = format!(
+            "{size_bytes} bytes from element {first} on, of {} elements of {} bytes.",
+            array.length(),
+            array.element_size_bytes()
+        );
+        return t.throw("System.ArgumentException", &message);
+    }
+    Ok(array.element_address(first))
 }
 
 impl fmt::Debug for Object<'_> {

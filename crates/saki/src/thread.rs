@@ -7,6 +7,7 @@ use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::handles;
 use saki_runtime::{CurrentThread, ExceptionType, Managed, Obj, Str};
 use saki_sync::handle_table::{Handle, HandleKind};
+use saki_types::binder::AssemblyName;
 use saki_types::universe;
 use std::cell::RefCell;
 use std::path::Path;
@@ -75,6 +76,25 @@ impl<'t> Thread<'t> {
         self.caught(loaded).map(Assembly::new)
     }
 
+    /// Loads an assembly by its name, as `Assembly.Load` does: "System.Xml".
+    ///
+    /// # Errors
+    /// FileNotFoundException, BadImageFormatException; ArgumentException if it is no name.
+    pub fn load_named(self, name: &str) -> Thrown<'t, Assembly> {
+        let Some(wanted) = AssemblyName::parse(name) else {
+            return self.throw("System.ArgumentException", &format!("'{name}' is no name of an assembly."));
+        };
+        self.caught(universe().binder().resolve(&wanted, None).to_managed(self.t)).map(Assembly::new)
+    }
+
+    /// Loads an assembly from memory.
+    ///
+    /// # Errors
+    /// BadImageFormatException.
+    pub fn load_bytes(self, bytes: &[u8]) -> Thrown<'t, Assembly> {
+        self.caught(universe().binder().load_bytes(bytes.to_vec()).to_managed(self.t)).map(Assembly::new)
+    }
+
     /// A class of the core library, mscorlib: "System.Collections.Generic.List`1".
     ///
     /// # Errors
@@ -114,7 +134,7 @@ impl<'t> Thread<'t> {
     ///     Ok(Value::Unit)
     /// })?;
     /// hello.call(t, "Invoke", &[])?;
-    /// # Ok(()) })
+    /// # Ok(()) })?
     /// # }
     /// ```
     ///
@@ -148,6 +168,13 @@ impl<'t> Thread<'t> {
         let made = exceptions::new_exception_of(self.t, ty, Some(message));
         let thrown = exceptions::throw_made(self.t, made);
         self.caught(Err(thrown))
+    }
+
+    /// An exception object, to be returned by a function that managed code calls. None for other objects.
+    pub fn exception(self, object: Object<'_>) -> Option<Exception<'t>> {
+        let base = self.core_class("System.Exception").ok()?;
+        let is_one = object.is(self, base).is_ok_and(|is_one| is_one);
+        is_one.then(|| Exception::new(self, self.keep(object.obj(self))))
     }
 
     pub(crate) fn throw_kind<T>(self, kind: ExceptionType, message: &str) -> Thrown<'t, T> {

@@ -168,6 +168,12 @@ impl<'t> Exception<'t> {
         message.ok().and_then(|message| message.as_text(self.thread)).unwrap_or_default()
     }
 
+    /// Its `StackTrace`: a line for each call between the throw and the run; empty if it was never thrown.
+    pub fn stack(self) -> String {
+        let stack = self.object.get(self.thread, "StackTrace");
+        stack.ok().and_then(|stack| stack.as_text(self.thread)).unwrap_or_default()
+    }
+
     /// The text of `ToString`, with the stack of the throw.
     pub fn text(self) -> String {
         unhandled::describe(self.thread.inner(), self.object.obj(self.thread))

@@ -1,22 +1,18 @@
 //! The machine: its start, its threads, its end.
 
 use crate::calls::{self, Closure};
+use crate::runs::{self, Attachment, Entered, Inside, Refused, Runs};
 use crate::thread::Scope;
 use crate::{Error, Exception, Thread, Value};
 use saki_base::locks::{Mutex, rank};
 use saki_hosting::settings;
-use saki_interop::reverse_calls::ReverseCall;
 use saki_os::signal::SignalMask;
+use saki_runtime::Vm as Machine;
 use saki_runtime::exec::host_calls;
 use saki_runtime::vm::VmOptions;
-use saki_runtime::{CurrentThread, Vm as Machine};
 use saki_sched::ThreadMode;
-use saki_sync::WaitWord;
-use std::cell::Cell;
-use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The stack of the machine's main thread.
@@ -38,6 +34,7 @@ pub enum Threads {
 }
 
 /// What a machine is to be like.
+#[derive(Clone)]
 pub struct VmBuilder {
     options: VmOptions,
     functions: Vec<(String, Arc<Closure>)>,
@@ -50,29 +47,15 @@ pub struct Vm(Arc<Shared>);
 type Ends = (Sender<()>, Receiver<i32>);
 
 struct Shared {
-    /// How many threads are in a run, and `ENDED`. A thread adds itself first and looks for `ENDED` then (AcqRel); the
-    /// thread that ends the machine sets `ENDED` (AcqRel) and waits until no other thread is left (Acquire, which pairs
-    /// with the Release of those that leave).
-    runs: WaitWord,
+    runs: Runs,
     /// Tells the main thread to end the machine, and gets the exit code.
     ends: Mutex<rank::HostEnds, Option<Ends>>,
 }
 
-/// In `Shared::runs`: the machine has ended, or is about to.
-const ENDED: u32 = 1 << 31;
-
-/// Keeps the calling thread known to the machine between runs, which are then cheaper.
-pub struct Attachment {
-    is_ours: bool,
-    /// It ends on its thread.
-    thread: PhantomData<*const ()>,
-}
-
-thread_local! {
-    /// Runs that the thread is in, one in the other.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Attachments of the thread.
-    static ATTACHMENTS: Cell<usize> = const { Cell::new(0) };
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        Error::start(refused.to_string())
+    }
 }
 
 impl VmBuilder {
@@ -106,6 +89,16 @@ impl VmBuilder {
     pub fn without_code_cache(mut self) -> VmBuilder {
         self.options.code_cache = None;
         self
+    }
+
+    /// An option of the command by its name, "gc-threads", and as it is written there: threads, max-heap, nursery,
+    /// gc-threads, gc-stress, io, hot-stacks, small-stacks, no-cache, no-simd, perf (`saki --help`).
+    ///
+    /// # Errors
+    /// No option has the name, or the value is wrong.
+    pub fn option(mut self, name: &str, value: &str) -> Result<VmBuilder, Error> {
+        settings::apply(&mut self.options, name, value).map_err(Error::start)?;
+        Ok(self)
     }
 
     /// A function for an internal call: "Namespace.Type::Method", with "(int,string)" where a name is overloaded. It
@@ -157,7 +150,7 @@ impl VmBuilder {
         saki_os::thread::start(Some("saki-main"), MAIN_STACK_BYTES, body)
             .map_err(|error| Error::start(format!("no thread for the machine: {error}")))?;
         tell.recv().unwrap_or_else(|_| Err("the machine's thread has ended".to_owned())).map_err(Error::start)?;
-        Ok(Vm(Arc::new(Shared { runs: WaitWord::new(0), ends: Mutex::new(Some((ends, over))) })))
+        Ok(Vm(Arc::new(Shared { runs: Runs::new(), ends: Mutex::new(Some((ends, over))) })))
     }
 }
 
@@ -167,120 +160,50 @@ impl Vm {
         VmBuilder { options: settings::of_guest(), functions: Vec::new() }
     }
 
+    /// Whether the machine's end has not begun yet.
+    pub fn is_running(&self) -> bool {
+        self.0.runs.are_possible()
+    }
+
     /// Runs `body` on the calling thread, inside the machine. Runs may lie in each other.
     ///
-    /// # Panics
-    /// When the machine has ended.
-    pub fn run<R>(&self, body: impl for<'t> FnOnce(Thread<'t>) -> R) -> R {
-        let _entered = Entered::new(&self.0);
+    /// # Errors
+    /// [`Refused::Ended`], except in functions that managed code calls while the machine ends.
+    pub fn run<R>(&self, body: impl for<'t> FnOnce(Thread<'t>) -> R) -> Result<R, Refused> {
+        let _entered = Entered::new(&self.0.runs)?;
         let call = Inside::enter();
-        Scope::with(call.t, body)
+        Ok(Scope::with(call.t, body))
     }
 
     /// Makes the calling thread known to the machine until the guard is dropped.
     ///
-    /// # Panics
-    /// When the machine has ended.
-    pub fn attach(&self) -> Attachment {
-        let _entered = Entered::new(&self.0);
-        let is_ours = saki_thread::current().is_none();
-        ATTACHMENTS.set(ATTACHMENTS.get() + 1);
-        drop(Inside::enter());
-        Attachment { is_ours, thread: PhantomData }
+    /// # Errors
+    /// [`Refused::Ended`].
+    pub fn attach(&self) -> Result<Attachment, Refused> {
+        Attachment::new(&self.0.runs)
     }
 
     /// Ends the machine: waits for runs and foreground threads, runs the handlers of ProcessExit and the finalizers.
-    /// `Environment.ExitCode` is the result. A second call gives None.
+    /// `Environment.ExitCode` is the result.
     ///
-    /// # Panics
-    /// Inside a run.
-    pub fn end(&self) -> Option<i32> {
-        assert!(DEPTH.get() == 0, "a machine cannot be ended inside a run");
-        let (ends, over) = self.0.ends.lock().take()?;
-        let runs = &self.0.runs;
-        // AcqRel, and Acquire: see the field.
-        runs.atomic().fetch_or(ENDED, Ordering::AcqRel);
-        loop {
-            let now = runs.load(Ordering::Acquire);
-            if now == ENDED {
-                break;
-            }
-            runs.wait(now, None);
+    /// # Errors
+    /// [`Refused::Ended`] at a second call; [`Refused::InsideRun`].
+    pub fn end(&self) -> Result<i32, Refused> {
+        if runs::is_inside() {
+            return Err(Refused::InsideRun);
         }
-        ends.send(()).ok()?;
-        over.recv().ok()
+        let (ends, over) = self.0.ends.lock().take().ok_or(Refused::Ended)?;
+        self.0.runs.end();
+        ends.send(()).map_err(|_| Refused::Ended)?;
+        over.recv().map_err(|_| Refused::Ended)
     }
 }
 
-fn leave(shared: &Shared) {
-    // Release: the thread that ends the machine sees what the run has done.
-    if shared.runs.atomic().fetch_sub(1, Ordering::Release) == ENDED + 1 {
-        shared.runs.wake_all();
-    }
-}
-
-/// A thread is in a run.
-struct Entered<'s>(&'s Shared);
-
-impl Entered<'_> {
-    fn new(shared: &Shared) -> Entered<'_> {
-        let depth = DEPTH.get();
-        if depth == 0 {
-            // AcqRel: see the field.
-            let before = shared.runs.atomic().fetch_add(1, Ordering::AcqRel);
-            if before & ENDED != 0 {
-                leave(shared);
-                panic!("the machine has ended");
-            }
-        }
-        DEPTH.set(depth + 1);
-        Entered(shared)
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
-        if DEPTH.get() == 0 {
-            leave(self.0);
-        }
-    }
-}
-
-/// The thread is RUNNING, and goes back when this is dropped; one without attachment is forgotten then.
-struct Inside {
-    call: Option<ReverseCall>,
-    t: CurrentThread<'static>,
-    is_foreign: bool,
-}
-
-impl Inside {
-    fn enter() -> Inside {
-        let is_foreign = saki_thread::current().is_none();
-        let call = ReverseCall::enter();
-        // SAFETY: the structure of this thread, which is RUNNING until `call` is left; `run` gives it away for as long.
-        let t = unsafe { CurrentThread::from_abi(call.abi()) };
-        Inside { call: Some(call), t, is_foreign }
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
-            // SAFETY: `Object`s are handles, so that no frame of the host's holds a reference.
-            unsafe { call.leave() };
-        }
-        if self.is_foreign && ATTACHMENTS.get() == 0 {
-            saki_thread::detach_current();
-        }
-    }
-}
-
-impl Drop for Attachment {
-    fn drop(&mut self) {
-        ATTACHMENTS.set(ATTACHMENTS.get() - 1);
-        if self.is_ours && ATTACHMENTS.get() == 0 {
-            saki_thread::detach_current();
-        }
-    }
+/// A function for an internal call, as [`VmBuilder::function`], also while a machine runs: methods that were called
+/// before keep what they had then. The function lives as long as the process.
+pub fn add_function<F>(name: &str, function: F)
+where
+    F: for<'t> Fn(Thread<'t>, &[Value<'t>]) -> Result<Value<'t>, Exception<'t>> + Send + Sync + 'static,
+{
+    host_calls::add_made(name, calls::maker(Arc::new(function)));
 }

@@ -2,7 +2,7 @@
 //!
 //! One test, which runs itself for each mode and with collections all the time: a process has one machine.
 
-use saki::{Error, Rooted, Threads, Value, Vm};
+use saki::{Error, Refused, Rooted, Threads, Unscoped, Value, Vm};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -130,9 +130,9 @@ fn host() {
         .start()
         .expect("a machine");
     assert!(Vm::builder().start().is_err(), "there is one machine in a process");
-    let rooted = vm.run(objects).expect("no exception");
-    vm.run(exceptions);
-    let counted = vm.run(|t| -> Result<String, Error> { Ok(both_ways(t)?) }).expect("no exception");
+    let rooted = vm.run(objects).expect("it runs").expect("no exception");
+    vm.run(exceptions).expect("it runs");
+    let counted = vm.run(|t| -> Result<String, Error> { Ok(both_ways(t)?) }).expect("it runs").expect("no exception");
     assert_eq!(
         counted,
         "1 2.5 origin TimeoutException too late InvalidOperationException A function of the host \
@@ -150,10 +150,15 @@ fn host() {
         })?;
         Ok(class.call(t, "UseJoin", &[join.into()])?.as_text(t))
     });
+    let delegated = delegated.expect("it runs");
     assert_eq!(delegated.expect("no exception").as_deref(), Some("0/I32(0)/p01/I32(1)/p12/I32(2)/p2"));
     many_threads(&vm, &rooted);
-    assert_eq!(vm.end(), Some(0));
-    assert_eq!(vm.end(), None, "it has ended");
+    assert_eq!(vm.run(|_| vm.end()), Ok(Err(Refused::InsideRun)));
+    keeps_and_detaches(&vm);
+    assert_eq!(vm.end(), Ok(0));
+    assert_eq!(vm.end(), Err(Refused::Ended));
+    assert_eq!(vm.run(|_| ()), Err(Refused::Ended));
+    assert_eq!(vm.attach().err(), Some(Refused::Ended));
     drop(rooted);
 }
 
@@ -178,6 +183,22 @@ fn objects(t: saki::Thread<'_>) -> Result<Rooted, Error> {
     let array = list.call(t, "ToArray", &[])?.as_object().expect("an array");
     assert_eq!((array.len(t), array.element(t, 999)?.as_i32()), (Some(1000), Some(999)));
     array.set_element(t, 0, Value::I32(7))?;
+    let mut bytes = [0; 8];
+    array.read_elements(t, 998, &mut bytes)?;
+    assert_eq!(bytes, [0xe6, 3, 0, 0, 0xe7, 3, 0, 0]);
+    array.write_elements(t, 998, &[1, 0, 0, 0])?;
+    assert_eq!(array.element(t, 998)?.as_i32(), Some(1));
+    for (first, length) in [(999, 8), (1001, 0), (0, 3), (usize::MAX, 4)] {
+        let thrown = array.read_elements(t, first, &mut bytes[..length]).expect_err("outside");
+        assert_eq!(thrown.class_name(), "System.ArgumentException");
+    }
+    let made = class.property(t, "Count")?;
+    made.set(t, Some(counter), Value::I32(42))?;
+    assert_eq!(made.get(t, Some(counter))?.as_i32(), Some(42));
+    let boxed = t.core_class("System.Int64")?.boxed(t, Value::I64(-1))?;
+    assert_eq!((boxed.class(t).full_name().as_str(), boxed.value(t).as_i64()), ("System.Int64", Some(-1)));
+    assert_eq!(t.load_named("System.Xml")?.name(), "System.Xml");
+    assert_eq!(t.load_bytes(&std::fs::read(library()).expect("a file"))?.name(), "some");
     assert_eq!(array.element(t, 0)?.as_i32(), Some(7));
     Ok(counter.root(t))
 }
@@ -216,14 +237,15 @@ fn many_threads(vm: &Vm, rooted: &Rooted) {
         for attaches in [true, false, true, false] {
             let (vm, rooted) = (vm.clone(), &*rooted);
             scope.spawn(move || {
-                let _attachment = attaches.then(|| vm.attach());
+                let _attachment = attaches.then(|| vm.attach().expect("it runs"));
                 for _ in 0..50 {
                     vm.run(|t| {
                         let text = rooted.get(t).to_text(t).expect("no exception");
                         assert_eq!(text, "first: 42");
                         t.outside(std::thread::yield_now);
-                        vm.run(|t| t.string("inner").map(|_| ()).expect("no exception"));
-                    });
+                        vm.run(|t| t.string("inner").map(|_| ()).expect("no exception")).expect("it runs");
+                    })
+                    .expect("it runs");
                 }
             });
         }
@@ -239,5 +261,35 @@ fn many_threads(vm: &Vm, rooted: &Rooted) {
         })?;
         Ok(class.call(t, "WaitFor", &[twice.into(), Value::I32(100)])?.as_i32())
     });
+    let sum = sum.expect("it runs");
     assert_eq!((sum.expect("no exception"), calls.load(Ordering::Relaxed)), (Some(9900), 100));
+}
+
+/// An attachment that lasts until it is ended, or as long as its thread; numbers of objects pass from one to the other.
+fn keeps_and_detaches(vm: &Vm) {
+    let number = vm.run(|t| Unscoped::new(t, t.string("kept").expect("no exception")).expect("a handle").number());
+    let number = number.expect("it runs");
+    for detaches in [true, false] {
+        let vm = vm.clone();
+        let thread = std::thread::spawn(move || {
+            assert!(!saki::detach() && !saki::is_attached());
+            vm.attach().expect("it runs").keep();
+            let text = vm.run(|t| {
+                assert!(!saki::detach(), "inside a run");
+                t.collect();
+                Unscoped::from_number(number).and_then(|kept| kept.get(t)?.text(t))
+            });
+            assert_eq!(text.expect("it runs").as_deref(), Some("kept"));
+            assert!(saki::is_attached());
+            if detaches {
+                assert!(saki::detach() && !saki::is_attached() && !saki::detach());
+            }
+        });
+        thread.join().expect("it ends");
+    }
+    let freed = vm.run(|t| {
+        let kept = Unscoped::from_number(number).expect("a handle");
+        (kept.free(t), kept.free(t), kept.get(t).is_none())
+    });
+    assert_eq!(freed, Ok((true, false, true)));
 }
