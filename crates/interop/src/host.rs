@@ -7,6 +7,7 @@
 
 use saki_runtime::exec::host_calls;
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
 
 /// The names that the executable must export.
 pub const EXPORTED_SYMBOLS: [&str; 8] = [
@@ -33,6 +34,41 @@ pub fn keep_exports() -> usize {
         mono_win32_compat_ZeroMemory as *const (),
     ];
     symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
+}
+
+/// Puts this library's symbols into the global scope, where libmono-native.so looks for some of them
+/// (`EXPORTED_SYMBOLS`): a host may have loaded the library that this is linked into for itself alone.
+pub fn show_symbols() {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the function only compares the address, and writes to `found`.
+    let is_found = unsafe { libc::dladdr(show_symbols as *const c_void, found.as_mut_ptr()) } != 0;
+    // SAFETY: zeroed, then filled by the call.
+    let file = unsafe { found.assume_init() }.dli_fname;
+    if is_found && !file.is_null() {
+        // SAFETY: the name ends in NUL; RTLD_NOLOAD opens what is loaded already, so no initialiser runs. The handle is
+        // kept: the library is never unloaded. Without it, `file` being the program, nothing changes.
+        unsafe { libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_GLOBAL) };
+    }
+}
+
+/// Functions of the crates below that have C's names take no one else's place in the host's process (the collector's
+/// `mmap`), and are nobody else's business: a library for hosts hides them. A symbol is hidden if one object says so.
+#[macro_export]
+macro_rules! hide_c_names {
+    () => {
+        std::arch::global_asm!(
+            ".pushsection .note.saki_hidden, \"\", @progbits",
+            ".hidden mmap",
+            ".quad mmap",
+            ".hidden mmtk_debug_print_object",
+            ".quad mmtk_debug_print_object",
+            ".hidden __jit_debug_descriptor",
+            ".quad __jit_debug_descriptor",
+            ".hidden __jit_debug_register_code",
+            ".quad __jit_debug_register_code",
+            ".popsection",
+        );
+    };
 }
 
 /// Registers an internal call of a host or a native library. libmono-native has one on this system,

@@ -64,17 +64,4 @@ mod threads;
 mod type_names;
 mod types;
 
-// Functions of the crates below that have C's names take no one else's place in the host's process (the collector's
-// `mmap`), and are nobody else's business. A symbol is hidden if one object says so.
-std::arch::global_asm!(
-    ".pushsection .note.saki_hidden, \"\", @progbits",
-    ".hidden mmap",
-    ".quad mmap",
-    ".hidden mmtk_debug_print_object",
-    ".quad mmtk_debug_print_object",
-    ".hidden __jit_debug_descriptor",
-    ".quad __jit_debug_descriptor",
-    ".hidden __jit_debug_register_code",
-    ".quad __jit_debug_register_code",
-    ".popsection",
-);
+saki_interop::hide_c_names!();

@@ -18,13 +18,12 @@
 //! | `ENDED` | it has ended, or never began: there is none | that thread: Release |
 
 use saki_hosting::settings;
+use saki_interop::host;
 use saki_os::thread::stack_bounds;
 use saki_runtime::vm;
 use saki_runtime::{CurrentThread, UpperLayers, Vm};
 use saki_sched::ThreadMode;
 use std::cell::RefCell;
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const NEW: u32 = 0;
@@ -92,27 +91,12 @@ fn start_machine(layers: fn() -> UpperLayers) -> Result<(), String> {
     crate::config::apply(&mut options);
     // Frames of the host lie on the thread's stack and hold objects, so that it must stay the OS thread's.
     options.threads = ThreadMode::Native;
-    show_symbols();
+    host::show_symbols();
     saki_thread::hold_native_code().map_err(|error| format!("no handler for a signal: {error}"))?;
     let machine = Vm::builder(layers()).options(options).start().map_err(|error| error.to_string())?;
     go_native(machine.main_thread());
     MACHINE.set(Some(machine));
     Ok(())
-}
-
-/// Puts this library's symbols into the global scope, where libmono-native.so looks for some of them
-/// (`interop::host`): a host may have loaded the library for itself alone.
-fn show_symbols() {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the function only compares the address, and writes to `found`.
-    let is_found = unsafe { libc::dladdr(show_symbols as *const c_void, found.as_mut_ptr()) } != 0;
-    // SAFETY: zeroed, then filled by the call.
-    let file = unsafe { found.assume_init() }.dli_fname;
-    if is_found && !file.is_null() {
-        // SAFETY: the name ends in NUL; RTLD_NOLOAD opens what is loaded already, so no initialiser runs. The handle is
-        // kept: the library is never unloaded. Without it, `file` being the program, nothing changes.
-        unsafe { libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_GLOBAL) };
-    }
 }
 
 /// The host goes on with the thread.
