@@ -530,7 +530,7 @@ impl<'t> Object<'t> {
     pub fn write_elements<'c>(self, t: Thread<'c>, first: usize, bytes: &[u8]) -> Thrown<'c, ()> {
         let array = self.obj(t);
         let start = elements_at(t, array, first, bytes.len())?;
-        // SAFETY: as above; the elements have no references, and any bytes are a value of theirs.
+        // SAFETY: so many bytes of elements lie there, which have no references: any bytes are a value of theirs.
         unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(())
     }

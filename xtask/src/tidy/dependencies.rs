@@ -51,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("coreclr", &["hosting"]),
     ("monosgen", &["hosting"]),
     ("saki", &["hosting"]),
+    ("capi", &["saki"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.
@@ -84,7 +85,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
         "libc",
         &[
             "corelib", "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler",
-            "sync", "thread", "tools", "unwind", "cli", "coreclr", "monosgen",
+            "sync", "thread", "tools", "unwind", "cli", "coreclr", "monosgen", "capi",
         ],
     ),
 ];
@@ -112,7 +113,8 @@ pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Resu
         missing.remove(name.as_str());
         for (line, dependency) in dependencies(&manifest) {
             unused.retain(|(outside, owner)| !(*owner == name && dependency.starts_with(outside)));
-            if let Some(inner) = dependency.strip_prefix("saki-") {
+            let inner = if dependency == "saki" { Some("saki") } else { dependency.strip_prefix("saki-") };
+            if let Some(inner) = inner {
                 if !allowed.contains(inner) {
                     findings.error(shown, line, format!("{name} must not depend on {inner}"));
                 }

@@ -241,7 +241,7 @@ fn check_crates(policy: &Policy, crates: &BTreeSet<OutsideCrate>, findings: &mut
 /// Every outside crate that a manifest names has a row in CONTRIBUTING.md's table; no row and no entry of the workspace
 /// is without use.
 fn check_names(manifests: &[(String, String)], workspace: &str, contributing: &str, findings: &mut Findings) {
-    let is_outside = |name: &String| !name.starts_with("saki-");
+    let is_outside = |name: &String| name != "saki" && !name.starts_with("saki-");
     let mut rows = BTreeMap::new();
     let lines = contributing.lines().enumerate().skip_while(|(_, line)| *line != TABLE_HEADING);
     for (index, line) in lines.filter(|(_, line)| line.starts_with("| `")) {

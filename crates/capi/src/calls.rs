@@ -1,0 +1,119 @@
+//! Calls of managed code, and boxes.
+
+use crate::arguments::{Items, Out, Text, given};
+use crate::failures::{CallFailure, Returned, run};
+use crate::handles::{ObjectHandle, give_object};
+use crate::scopes::HostScope;
+use crate::values::{SakiValue, give_value, with_arguments};
+use saki::{Class, Method, Value};
+
+/// What is called.
+enum Callee {
+    Method(Option<Method>, ObjectHandle),
+    OfObject(ObjectHandle, Text),
+    OfClass(Option<Class>, Text),
+}
+
+/// Calls it, and gives the host the result, if it wants one.
+fn give_called(
+    callee: Callee,
+    arguments: (Items<SakiValue>, usize),
+    scope: Option<&mut HostScope>,
+    result: Out<SakiValue>,
+) -> Returned {
+    give_value(scope, result, |t| {
+        with_arguments(t, arguments.0, arguments.1, |values| match callee {
+            Callee::Method(method, object) => {
+                let object = object.get_or_none(t, "object")?;
+                Ok(given(method, "method")?.invoke(t, object, values)?)
+            }
+            Callee::OfObject(object, name) => Ok(object.get(t, "object")?.call(t, name.get("name")?, values)?),
+            Callee::OfClass(class, name) => Ok(given(class, "class")?.call(t, name.get("name")?, values)?),
+        })
+    })
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_invoke(
+    method: Option<Method>,
+    object: ObjectHandle,
+    arguments: Items<SakiValue>,
+    count: usize,
+    scope: Option<&mut HostScope>,
+    result: Out<SakiValue>,
+) -> Returned {
+    give_called(Callee::Method(method, object), (arguments, count), scope, result)
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_call(
+    object: ObjectHandle,
+    name: Text,
+    arguments: Items<SakiValue>,
+    count: usize,
+    scope: Option<&mut HostScope>,
+    result: Out<SakiValue>,
+) -> Returned {
+    give_called(Callee::OfObject(object, name), (arguments, count), scope, result)
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_call_static(
+    class: Option<Class>,
+    method: Text,
+    arguments: Items<SakiValue>,
+    count: usize,
+    scope: Option<&mut HostScope>,
+    result: Out<SakiValue>,
+) -> Returned {
+    give_called(Callee::OfClass(class, method), (arguments, count), scope, result)
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_new(
+    class: Option<Class>,
+    arguments: Items<SakiValue>,
+    count: usize,
+    scope: Option<&mut HostScope>,
+    object: Out<ObjectHandle>,
+) -> Returned {
+    give_object(scope, object, |t| {
+        let class = given(class, "class")?;
+        with_arguments(t, arguments, count, |values| Ok(class.new_object(t, values)?))
+    })
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_box(
+    class: Option<Class>,
+    value: SakiValue,
+    scope: Option<&mut HostScope>,
+    object: Out<ObjectHandle>,
+) -> Returned {
+    give_object(scope, object, |t| Ok(given(class, "class")?.boxed(t, value.get(t, "value")?)?))
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_unbox(object: ObjectHandle, value: Out<SakiValue>) -> Returned {
+    value.put(SakiValue::NONE);
+    run(|t| {
+        let room = value.required("value")?;
+        let object = object.get(t, "object")?;
+        match object.value(t) {
+            Value::Object(_) => {
+                let class = object.class(t);
+                Err(CallFailure::wrong(format!("An object of {class:?} is no box of a number, a character or a bool.")))
+            }
+            number => {
+                room.put(SakiValue::of(t, number, None)?);
+                Ok(())
+            }
+        }
+    })
+}
