@@ -21,9 +21,9 @@
  * attaches the thread, which stays known to the machine until it ends or calls saki_detach. Host code never holds up a
  * collection. A function of the host that managed code calls may be called by several threads at once.
  *
- * What the machine does to the process: it installs handlers for SIGSEGV, SIGBUS and SIGFPE, which pass on what did not
- * happen in managed code, and for some real-time signals; it gives attached threads an alternate signal stack, and
- * ignores no signal. Locale, standard streams, working folder, allocator and signal masks stay as they are. Variables
+ * What the machine does to the process: it installs handlers for SIGILL, SIGBUS, SIGFPE and SIGSEGV, which pass on what
+ * did not happen in managed code, and gives attached threads an alternate signal stack. Locale, standard streams, working
+ * folder, allocator and signal masks stay as they are, until managed code changes them (Console, Process). Variables
  * SAKI_MAX_HEAP, SAKI_THREADS and their like count (saki --help), and more than options. The library is never unloaded.
  * An exception that no managed code catches on a thread of managed code's own ends the process, as in any program.
  */

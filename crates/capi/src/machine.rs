@@ -66,13 +66,10 @@ pub extern "C" fn saki_options_class_libraries(options: Option<&mut MachineOptio
 #[unsafe(no_mangle)]
 pub extern "C" fn saki_start(options: Option<&MachineOptions>) -> Returned {
     outside(|| {
-        if kept::machine().is_some() {
-            return Err(CallFailure::state("this process had its machine already"));
-        }
         host::show_symbols();
         let builder = options.map_or_else(Vm::builder, |options| options.0.clone());
         let started = builder.start()?;
-        // Of two threads that start one at once, one gets an error from `start`, so that this place is free.
+        // One start in a process succeeds, so that this place is free.
         if kept::set_machine(started) {
             Ok(())
         } else {

@@ -1,4 +1,4 @@
-/* A host that loads the library for itself alone, never ends the machine, and exits while threads run. */
+/* A host that never ends the machine, and exits while threads run. */
 #include "api.h"
 #include <pthread.h>
 

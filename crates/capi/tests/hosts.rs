@@ -45,7 +45,7 @@ fn prints(source: &str, compiler: &[&str], expected: &str) {
     }
     let mut compile = Command::new(compiler[0]);
     compile.args(&compiler[1..]).args(FLAGS).arg("-I").arg(here.join("include")).arg("-o").arg(&program);
-    compile.arg(here.join("tests").join(source)).arg("-L").arg(&folder).arg("-lsaki");
+    compile.arg(here.join("tests").join(source)).arg("-L").arg(&folder).args(["-Wl,--as-needed", "-lsaki", "-ldl"]);
     if !succeeds(compile.arg(format!("-Wl,-rpath,{}", folder.display()))) {
         return;
     }
@@ -83,4 +83,14 @@ fn a_host_in_c_that_never_ends_the_machine_exits() {
 #[test]
 fn a_host_in_cpp_uses_the_wrapper() {
     prints("wrapper.cpp", &CPP, include_str!("wrapper.txt"));
+}
+
+#[test]
+fn the_machine_leaves_its_hosts_process_as_it_is_but_for_handlers_of_faults() {
+    prints("process.c", &C, include_str!("process.txt"));
+}
+
+#[test]
+fn a_host_in_c_loads_the_library_for_itself_alone() {
+    prints("local.c", &C, include_str!("local.txt"));
 }

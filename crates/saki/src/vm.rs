@@ -13,10 +13,17 @@ use saki_runtime::vm::VmOptions;
 use saki_sched::ThreadMode;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The stack of the machine's main thread.
 const MAIN_STACK_BYTES: usize = 8 << 20;
+
+/// What must be in the folder of the class libraries.
+const CORE_LIBRARY: &str = "4.5/mscorlib.dll";
+
+/// Whether a machine has been started, or could not: its parts cannot begin twice.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// How managed threads run. Threads of the host are native in each mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -116,9 +123,18 @@ impl VmBuilder {
     /// SAKI_THREADS, SAKI_GC_STRESS and their like count, as for the command.
     ///
     /// # Errors
-    /// Why it cannot start: there was one in this process, class libraries are missing, no memory.
+    /// Why it cannot start: there was one in this process, class libraries are missing, no memory. After wrong options
+    /// and missing class libraries another start may succeed.
     pub fn start(mut self) -> Result<Vm, Error> {
         settings::apply_environment(&mut self.options).map_err(Error::start)?;
+        let core_library = self.options.framework_root.join(CORE_LIBRARY);
+        if !core_library.is_file() {
+            return Err(Error::start(format!("no class libraries: {} is not there", core_library.display())));
+        }
+        // Relaxed: one start wins, and publishes nothing by it.
+        if HAS_BEGUN.swap(true, Ordering::Relaxed) {
+            return Err(Error::start("this process had its machine already".to_owned()));
+        }
         for (name, closure) in self.functions {
             host_calls::add_made(&name, calls::maker(closure));
         }

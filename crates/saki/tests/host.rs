@@ -109,6 +109,8 @@ fn host() {
         Ok("mn") => Threads::ManyToMany { carriers: 2 },
         _ => Threads::Native,
     };
+    let missing = Vm::builder().class_libraries("/no/such/folder").start().err().expect("no class libraries");
+    assert!(missing.message().contains("/no/such/folder/4.5/mscorlib.dll"), "{missing}");
     let vm = Vm::builder()
         .threads(threads)
         .function("Some.Counter::Origin", |t, arguments| {
@@ -128,8 +130,8 @@ fn host() {
             how => panic!("the way is {how:?}"),
         })
         .start()
-        .expect("a machine");
-    assert!(Vm::builder().start().is_err(), "there is one machine in a process");
+        .expect("a machine, although the start before failed");
+    assert!(vm.is_running() && Vm::builder().start().is_err(), "there is one machine in a process");
     let rooted = vm.run(objects).expect("it runs").expect("no exception");
     vm.run(exceptions).expect("it runs");
     let counted = vm.run(|t| -> Result<String, Error> { Ok(both_ways(t)?) }).expect("it runs").expect("no exception");
