@@ -24,8 +24,9 @@
 //! allocation after a free is one plain store, and carriers contend only when a cache runs empty or overflows. Freeing
 //! adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was reused
 //! a random number of times). The Release that stores an object pairs with the Acquire of `target`. The collector
-//! changes slots only while the world is stopped; readers return the object into a conservatively scanned frame before
-//! their next safepoint.
+//! changes slots only while the world is stopped, when no thread makes a handle, but one in native code may free one:
+//! it changes slots by CAS, and leaves those that were freed. Readers return the object into a conservatively scanned
+//! frame before their next safepoint.
 //!
 //! Left out: events for the profiler, the meaning of domains (an 8-byte aligned address below 2^60).
 
@@ -150,20 +151,30 @@ impl HandleSlot<'_> {
         if word & (VALID | OCCUPIED) == OCCUPIED { word & POINTER_MASK } else { 0 }
     }
 
-    /// The object has moved. World stopped.
+    /// The object has moved; nothing happens if the handle was freed meanwhile. World stopped.
     pub fn set_object(self, object: usize) {
         self.replace(object | VALID | OCCUPIED);
     }
 
-    /// The object has died. World stopped.
+    /// The object has died; nothing happens if the handle was freed meanwhile. World stopped.
     pub fn expire(self, domain: usize) {
         self.replace(domain | OCCUPIED);
     }
 
+    /// A thread in native code, for which the collector does not wait, may free the handle meanwhile: then the slot
+    /// stays free.
     fn replace(self, new: usize) {
-        // Relaxed load and Release store: only the collector writes while the world is stopped.
-        let generation = self.0.load(Ordering::Relaxed) & GENERATION_MASK;
-        self.0.store(generation | new, Ordering::Release);
+        // Relaxed: the collector knows what the word leads to.
+        let mut seen = self.0.load(Ordering::Relaxed);
+        while seen & OCCUPIED != 0 {
+            // Release: publishes the object that has moved.
+            let replaced =
+                self.0.compare_exchange(seen, seen & GENERATION_MASK | new, Ordering::Release, Ordering::Relaxed);
+            match replaced {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! | two frees | `release` as load and store |
 //! | a stale handle | the generation not raised in `release` |
 //! | expired slots | `free_where` without the CAS |
+//! | a free during a collection | `replace` as load and store |
 //!
 //! No model can fail when the Acquire in `try_reserve` or the Release that frees a slot is weakened: the next user of a
 //! slot reads only the slot's word, which is a single location. These orderings stay for the caches, whose owners may
@@ -143,5 +144,24 @@ fn model_an_expired_slot_is_freed_once() {
         assert_eq!(usize::from(freed) + unloaded, 1, "freed by exactly one of the two");
         assert!(if freed { revived && found == Ok(OTHER) } else { found == Err(StaleHandle) || unloaded == 1 });
         assert_eq!(table.target(handle), Err(StaleHandle));
+    });
+}
+
+/// A thread in native code frees a handle while the collector, which does not wait for it, moves the object.
+#[test]
+fn model_a_handle_that_is_freed_during_a_collection_stays_free() {
+    explore(None, || {
+        let table = Arc::new(HandleTable::new());
+        let cache = SlotCache::new();
+        let handle = table.allocate(HandleKind::Normal, OBJECT, 0, &cache).unwrap();
+        let kept = table.allocate(HandleKind::Normal, OBJECT, 0, &cache).unwrap();
+        let other = table.clone();
+        let native = thread::spawn(move || other.free_shared(handle));
+        table.for_each_slot(HandleKind::Normal, |slot| slot.set_object(OTHER));
+        assert_eq!(native.join().unwrap(), Ok(()));
+        assert_eq!(table.target(handle), Err(StaleHandle));
+        let mut left = 0;
+        table.for_each_slot(HandleKind::Normal, |_| left += 1);
+        assert_eq!((left, table.target(kept)), (1, Ok(OTHER)));
     });
 }
