@@ -1,5 +1,6 @@
 //! Calls in both directions: of managed methods, and of functions of Rust by managed code.
 
+use crate::checks;
 use crate::runs::InFunction;
 use crate::thread::Scope;
 use crate::values::Thrown;
@@ -9,7 +10,7 @@ use saki_reflect::invocation_by_address::invoke_by_addresses;
 use saki_runtime::exec::host_calls::MakeFunction;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, Managed, Obj, ObjRef, Str, Word};
-use saki_types::{ElementType, Method, Ty, universe};
+use saki_types::{ElementType, LoadResult, Method, Ty, universe};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -50,6 +51,10 @@ pub(crate) fn invoke<'t>(
         return t.throw("System.Reflection.TargetParameterCountException", &message);
     }
     let makes = method.is_constructor() && this.is_none();
+    possible(t, checks::no_call(method, method.is_static()), || method.full_name())?;
+    if makes {
+        possible(t, checks::no_object(method.owner), || method.owner.full_name())?;
+    }
     let target = target(t, method.owner, method.is_static() || makes, this)?;
     // In this frame, so that the collector sees and leaves in place what is in them.
     let mut words = [0u64; MAX_ARGUMENTS];
@@ -77,6 +82,18 @@ pub(crate) fn invoke<'t>(
         return Ok(Value::Unit);
     }
     Ok(unboxed(t, sig.ret, result))
+}
+
+/// Goes on unless there is a reason why not.
+pub(crate) fn possible<'t>(
+    t: Thread<'t>,
+    why_not: LoadResult<Option<&'static str>>,
+    what: impl FnOnce() -> String,
+) -> Thrown<'t, ()> {
+    match t.caught(why_not.to_managed(t.inner()))? {
+        Some(why) => t.throw("System.NotSupportedException", &format!("{}: {why}.", what())),
+        None => Ok(()),
+    }
 }
 
 /// A value as an object of the type: boxed, or null.

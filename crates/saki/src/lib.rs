@@ -35,6 +35,7 @@
 //! class libraries of .NET (the machine runs on Mono's).
 
 mod calls;
+mod checks;
 mod objects;
 mod runs;
 mod thread;

@@ -1,7 +1,7 @@
 //! Assemblies, classes and their members, which live as long as the machine; handles of objects.
 
 use crate::values::Thrown;
-use crate::{Thread, Value, calls};
+use crate::{Thread, Value, calls, checks};
 use saki_reflect::field_access;
 use saki_reflect::members::find_property;
 use saki_runtime::object::exceptions::ToManaged;
@@ -102,13 +102,15 @@ impl Class {
     /// The instance of a generic definition with these arguments.
     ///
     /// # Errors
-    /// ArgumentException if the class has another number of parameters; load errors.
+    /// ArgumentException if the class has another number of parameters; NotSupportedException for arguments that it
+    /// cannot have; load errors.
     pub fn generic<'t>(self, t: Thread<'t>, arguments: &[Class]) -> Thrown<'t, Class> {
         if !self.0.is_generic_definition() || self.0.args.len() != arguments.len() {
             let message = format!("{} does not take {} type arguments", self.full_name(), arguments.len());
             return t.throw("System.ArgumentException", &message);
         }
         let arguments: Vec<Ty> = arguments.iter().map(|class| class.0).collect();
+        calls::possible(t, checks::no_instance(self.0, &arguments), || self.full_name())?;
         let made = t.caught(self.0.universe().instantiate(self.0, &arguments).to_managed(t.inner()))?;
         Ok(Class(made))
     }
@@ -178,8 +180,10 @@ impl Class {
     /// A value as an object of the class: a number, a character or a `bool` in a box, a string, or the object itself.
     ///
     /// # Errors
-    /// ArgumentException if it does not fit; OutOfMemoryException.
+    /// ArgumentException if it does not fit; NotSupportedException if no value of the class can be on the heap;
+    /// OutOfMemoryException.
     pub fn boxed<'t>(self, t: Thread<'t>, value: Value<'_>) -> Thrown<'t, Object<'t>> {
+        calls::possible(t, checks::no_value(self.0), || self.full_name())?;
         match calls::boxed(t, self.0, value)? {
             Some(made) => Ok(t.keep(made)),
             None => t.throw("System.ArgumentException", "Null is no object."),
@@ -280,7 +284,8 @@ impl Method {
     /// objects.
     ///
     /// # Errors
-    /// ArgumentException for arguments that do not fit, TargetParameterCountException, what the method throws.
+    /// ArgumentException for arguments that do not fit, TargetParameterCountException; NotSupportedException for
+    /// methods with open type parameters, any number of arguments, or an address as result; what the method throws.
     pub fn invoke<'t>(self, t: Thread<'t>, this: Option<Object<'_>>, arguments: &[Value<'_>]) -> Thrown<'t, Value<'t>> {
         calls::invoke(t, self.0, this, arguments)
     }

@@ -1,6 +1,7 @@
 //! A thread inside the machine.
 
 use crate::calls::{self, Closure};
+use crate::checks;
 use crate::values::Thrown;
 use crate::{Assembly, Class, Exception, Object, Value};
 use saki_runtime::object::exceptions::{self, ToManaged};
@@ -115,8 +116,9 @@ impl<'t> Thread<'t> {
     /// A new array of a class's elements, each null or zero.
     ///
     /// # Errors
-    /// OutOfMemoryException.
+    /// OutOfMemoryException; NotSupportedException if no value of the class can be on the heap.
     pub fn array(self, element: Class, length: usize) -> Thrown<'t, Object<'t>> {
+        calls::possible(self, checks::no_value(element.ty()), || element.full_name())?;
         let made = self.caught(saki_runtime::Array::new(self.t, element.ty(), length))?;
         Ok(self.keep(made.into()))
     }
@@ -139,7 +141,7 @@ impl<'t> Thread<'t> {
     /// ```
     ///
     /// # Errors
-    /// ArgumentException if the class is no delegate's.
+    /// ArgumentException if the class is no delegate's; NotSupportedException if it has open type parameters.
     pub fn delegate<F>(self, class: Class, function: F) -> Thrown<'t, Object<'t>>
     where
         F: for<'c> Fn(Thread<'c>, &[Value<'c>]) -> Result<Value<'c>, Exception<'c>> + Send + Sync + 'static,
@@ -148,6 +150,7 @@ impl<'t> Thread<'t> {
             let message = format!("{} is no delegate", class.full_name());
             return self.throw("System.ArgumentException", &message);
         }
+        calls::possible(self, checks::no_value(class.ty()), || class.full_name())?;
         let closure: Arc<Closure> = Arc::new(function);
         let invoke = class.method_named(self, "Invoke")?;
         let ret = self.caught(invoke.sig().to_managed(self.t))?.ret;

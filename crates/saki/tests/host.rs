@@ -222,6 +222,15 @@ fn exceptions(t: saki::Thread<'_>) {
         kind(class.method(t, "Add", 1).expect("there").invoke(t, None, &[Value::I32(1)])),
         "System.NullReferenceException"
     );
+    let core = |name: &str| t.core_class(name).expect("there");
+    let list = core("System.Collections.Generic.List`1");
+    let refused = "System.NotSupportedException";
+    assert_eq!(list.new_object(t, &[]).expect_err("it is open").class_name(), refused);
+    assert_eq!(core("System.IO.Stream").new_object(t, &[]).expect_err("it is abstract").class_name(), refused);
+    assert_eq!(t.array(core("System.Void"), 1).expect_err("void").class_name(), refused);
+    let nullable = core("System.Nullable`1").generic(t, &[core("System.String")]);
+    assert_eq!(nullable.expect_err("a constraint").class_name(), refused);
+    assert_eq!(kind(list.method(t, "Clear", 0).expect("there").invoke(t, None, &[])), refused);
     let missing = t.load("/no/such/file.dll").expect_err("it is not there");
     assert_eq!(missing.class_name(), "System.IO.FileNotFoundException");
 }
