@@ -230,7 +230,7 @@ size_t saki_live_objects(void);
 
 /* A new scope. It may be open while others are. Close each. */
 saki_scope *saki_scope_open(void);
-/* Lets the objects of a scope go; null is nothing. */
+/* Lets the objects of a scope go, and frees it, unless it is that of a function's call; null is nothing. */
 void saki_scope_close(saki_scope *scope);
 /* Lets an object go. Null, one of a scope, and one that was released already are nothing. */
 void saki_object_release(saki_object *object);

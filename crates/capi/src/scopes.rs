@@ -7,6 +7,8 @@ use saki::{Thread, Unscoped};
 #[derive(Default)]
 pub struct HostScope {
     kept: Vec<Unscoped>,
+    /// The host has opened it, and frees it by closing it. Others end with the call of a function of the host.
+    is_boxed: bool,
 }
 
 impl HostScope {
@@ -26,13 +28,16 @@ impl HostScope {
 /// See saki.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn saki_scope_open() -> Option<Box<HostScope>> {
-    Some(Box::default())
+    Some(Box::new(HostScope { is_boxed: true, ..HostScope::default() }))
 }
 
 /// See saki.h.
 #[unsafe(no_mangle)]
-pub extern "C" fn saki_scope_close(scope: Option<Box<HostScope>>) {
-    if let Some(mut scope) = scope {
-        kept::release(&mut scope.kept);
+pub extern "C" fn saki_scope_close(scope: Option<&mut HostScope>) {
+    let Some(scope) = scope else { return };
+    kept::release(&mut scope.kept);
+    if scope.is_boxed {
+        // SAFETY: the flag says that `saki_scope_open` has boxed it, and the host gives it back (saki.h).
+        drop(unsafe { Box::from_raw(scope) });
     }
 }

@@ -25,7 +25,7 @@ fn succeeds(command: &mut Command) -> bool {
 }
 
 const FLAGS: [&str; 7] = ["-O1", "-g", "-pthread", "-Wall", "-Wextra", "-pedantic", "-Werror"];
-const C: [&str; 3] = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"];
+const C: [&str; 3] = ["cc", "-std=c99", "-D_DEFAULT_SOURCE"];
 const CPP: [&str; 2] = ["c++", "-std=c++17"];
 
 /// Compiles a host and the library of C# for it; compares what the host prints.
@@ -93,4 +93,14 @@ fn the_machine_leaves_its_hosts_process_as_it_is_but_for_handlers_of_faults() {
 #[test]
 fn a_host_in_c_loads_the_library_for_itself_alone() {
     prints("local.c", &C, include_str!("local.txt"));
+}
+
+#[test]
+fn classes_members_and_values_that_do_not_go_together_are_errors() {
+    prints("refused.c", &C, include_str!("refused.txt"));
+}
+
+#[test]
+fn the_machine_ends_while_threads_of_the_host_call() {
+    prints("ends.c", &C, include_str!("ends.txt"));
 }
