@@ -9,7 +9,6 @@ use crate::arguments::{Out, Text};
 use crate::failures::{CallFailure, Returned, outside, run};
 use crate::kept;
 use saki::{Vm, VmBuilder};
-use saki_interop::host;
 use std::ffi::c_char;
 
 /// What a machine is to be like.
@@ -66,7 +65,6 @@ pub extern "C" fn saki_options_class_libraries(options: Option<&mut MachineOptio
 #[unsafe(no_mangle)]
 pub extern "C" fn saki_start(options: Option<&MachineOptions>) -> Returned {
     outside(|| {
-        host::show_symbols();
         let builder = options.map_or_else(Vm::builder, |options| options.0.clone());
         let started = builder.start()?;
         // One start in a process succeeds, so that this place is free.
@@ -120,5 +118,5 @@ pub extern "C" fn saki_collect() -> Returned {
 /// See saki.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn saki_live_objects() -> usize {
-    kept::count()
+    if saki_is_running() { kept::count() } else { 0 }
 }

@@ -1,9 +1,12 @@
 //! C symbols that native libraries of Mono expect from the program that loads them.
 //!
 //! libmono-native.so is linked so that it loads only where the first four of `EXPORTED_SYMBOLS` exist; the `saki`
-//! executable exports them to the dynamic linker (its build script lists them). /etc/mono/config maps some kernel32
+//! executable exports them to the dynamic linker (its build script lists them), a library in its host's process shows
+//! or gives them (`show_symbols`, `make_symbols_known`). /etc/mono/config maps some kernel32
 //! functions to the last four. Invariant: none of them needs more than the current thread. Left out: every other symbol
 //! of libmono.
+
+mod symbols_library;
 
 use saki_runtime::exec::host_calls;
 use std::ffi::{CStr, c_char, c_void};
@@ -21,9 +24,8 @@ pub const EXPORTED_SYMBOLS: [&str; 8] = [
     "mono_win32_compat_ZeroMemory",
 ];
 
-/// Keeps the symbols in a link that otherwise names none of them.
-pub fn keep_exports() -> usize {
-    let symbols: [*const (); 8] = [
+fn exported_functions() -> [*const (); 8] {
+    [
         mono_add_internal_call_with_flags as *const (),
         mono_marshal_set_last_error as *const (),
         mono_threads_enter_gc_safe_region_internal as *const (),
@@ -32,8 +34,22 @@ pub fn keep_exports() -> usize {
         mono_win32_compat_FillMemory as *const (),
         mono_win32_compat_MoveMemory as *const (),
         mono_win32_compat_ZeroMemory as *const (),
-    ];
-    symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
+    ]
+}
+
+/// Keeps the symbols in a link that otherwise names none of them.
+pub fn keep_exports() -> usize {
+    exported_functions().iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
+}
+
+/// Makes libraries that are loaded later find the symbols, in a program or library whose link does not export them.
+///
+/// # Errors
+/// One line: why the dynamic linker cannot be told.
+pub fn make_symbols_known() -> Result<(), String> {
+    let functions: Vec<(&str, usize)> =
+        EXPORTED_SYMBOLS.into_iter().zip(exported_functions().map(<*const ()>::addr)).collect();
+    symbols_library::make_known(&functions)
 }
 
 /// Puts this library's symbols into the global scope, where libmono-native.so looks for some of them

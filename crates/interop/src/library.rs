@@ -127,7 +127,8 @@ pub fn open_path(path: &Path) -> Result<Library, String> {
     Ok(library)
 }
 
-fn last_error(path: &Path) -> String {
+/// The linker's reason for the last failure.
+pub(crate) fn last_error(path: &Path) -> String {
     // SAFETY: gives null or a string that stays until this thread's next dl call.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {

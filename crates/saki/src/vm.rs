@@ -6,6 +6,7 @@ use crate::thread::Scope;
 use crate::{Error, Exception, Thread, Value};
 use saki_base::locks::{Mutex, rank};
 use saki_hosting::settings;
+use saki_interop::host;
 use saki_os::signal::SignalMask;
 use saki_runtime::Vm as Machine;
 use saki_runtime::exec::host_calls;
@@ -135,6 +136,9 @@ impl VmBuilder {
         if HAS_BEGUN.swap(true, Ordering::Relaxed) {
             return Err(Error::start("this process had its machine already".to_owned()));
         }
+        // The host's link exports nothing of this crate.
+        host::make_symbols_known()
+            .map_err(|error| Error::start(format!("native libraries find no functions: {error}")))?;
         for (name, closure) in self.functions {
             host_calls::add_made(&name, calls::maker(closure));
         }

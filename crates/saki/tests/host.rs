@@ -199,6 +199,8 @@ fn objects(t: saki::Thread<'_>) -> Result<Rooted, Error> {
     assert_eq!(made.get(t, Some(counter))?.as_i32(), Some(42));
     let boxed = t.core_class("System.Int64")?.boxed(t, Value::I64(-1))?;
     assert_eq!((boxed.class(t).full_name().as_str(), boxed.value(t).as_i64()), ("System.Int64", Some(-1)));
+    let exists = t.core_class("System.IO.Directory")?.call(t, "Exists", &[Value::Text("/")])?;
+    assert_eq!(exists.as_bool(), Some(true), "native libraries of the class libraries serve");
     assert_eq!(t.load_named("System.Xml")?.name(), "System.Xml");
     assert_eq!(t.load_bytes(&std::fs::read(library()).expect("a file"))?.name(), "some");
     assert_eq!(array.element(t, 0)?.as_i32(), Some(7));
