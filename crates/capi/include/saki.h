@@ -223,7 +223,7 @@ saki_error *saki_attach(void) SAKI_CHECKED;
 saki_error *saki_detach(void) SAKI_CHECKED;
 /* Collects all garbage. */
 saki_error *saki_collect(void) SAKI_CHECKED;
-/* The number of objects that handles, scopes and errors of the host keep alive: what a leak makes grow. */
+/* The number of objects that handles, scopes and errors of the host keep alive: what a leak makes grow. 0 after the end. */
 size_t saki_live_objects(void);
 
 /* --------------------------------------------------------------------------------------------------------- objects */

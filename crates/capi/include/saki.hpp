@@ -204,6 +204,8 @@ public:
 	Value(uint32_t x) : value_(saki_value_u32(x)) {}
 	Value(int64_t x) : value_(saki_value_i64(x)) {}
 	Value(uint64_t x) : value_(saki_value_u64(x)) {}
+	Value(long long x) : Value(static_cast<int64_t>(x)) {}
+	Value(unsigned long long x) : Value(static_cast<uint64_t>(x)) {}
 	Value(float x) : value_(saki_value_f32(x)) {}
 	Value(double x) : value_(saki_value_f64(x)) {}
 	Value(std::string text) : text_(std::move(text)) { value_.kind = SAKI_TEXT; }
