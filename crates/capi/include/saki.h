@@ -89,7 +89,8 @@ enum saki_kind {
 /*
  * A value. Numbers must have the type of the parameter, field or element, of an enum its underlying type; they fit
  * places of type object, too, and are boxed there. Results come out of their boxes where the declared type is a number,
- * a character, a bool or an enum. Structs are objects: boxes, whose fields saki_get and saki_set read and write.
+ * a character, a bool or an enum. Structs are objects: boxes, whose fields saki_get and saki_set read and write. What is
+ * nullable (int?) is null or the value.
  */
 typedef struct saki_value {
 	uint32_t kind; /* an enum saki_kind */

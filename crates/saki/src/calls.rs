@@ -6,6 +6,7 @@ use crate::thread::Scope;
 use crate::values::Thrown;
 use crate::{Exception, Object, Thread, Value};
 use saki_interop::host_functions::{self, Argument, HostFunction};
+use saki_reflect::invocation::nullable_holder;
 use saki_reflect::invocation_by_address::invoke_by_addresses;
 use saki_runtime::exec::host_calls::MakeFunction;
 use saki_runtime::object::exceptions::{self, ToManaged};
@@ -64,7 +65,15 @@ pub(crate) fn invoke<'t>(
             let message = format!("{}: parameter {index} is a reference or a pointer.", method.full_name());
             return t.throw("System.NotSupportedException", &message);
         }
-        let boxed = boxed(t, ty, argument)?;
+        if let Some((element, bits)) = number(argument)
+            && ty.is_value_type()
+            && holds(ty, element)
+        {
+            words[index] = bits;
+            places[index] = (&raw mut words[index]).cast();
+            continue;
+        }
+        let boxed = in_holder(t, ty, boxed(t, ty, argument)?)?;
         words[index] = boxed.word().address() as u64;
         places[index] = match boxed {
             Some(boxed) if ty.is_value_type() => boxed.data(),
@@ -96,17 +105,11 @@ pub(crate) fn possible<'t>(
     }
 }
 
-/// A value as an object of the type: boxed, or null.
-pub(crate) fn boxed<'t>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, Option<Obj<'t>>> {
+/// The type of a number, character or `bool`, and its bits.
+fn number(value: Value<'_>) -> Option<(ElementType, u64)> {
     use ElementType as E;
-    let bits = match value {
-        Value::Unit | Value::Null if !ty.is_value_type() => return Ok(None),
-        Value::Text(text) if !ty.is_value_type() => {
-            let made = t.caught(Str::new(t.inner(), text))?;
-            return fitting(t, ty, made.into()).map(Some);
-        }
-        Value::Object(object) => return fitting(t, ty, object.obj(t)).map(Some),
-        Value::Unit | Value::Null | Value::Text(_) => return unfit(t, ty, value),
+    Some(match value {
+        Value::Unit | Value::Null | Value::Object(_) | Value::Text(_) => return None,
         Value::Bool(value) => (E::Boolean, u64::from(value)),
         Value::Char(value) => (E::Char, u64::from(value)),
         Value::I8(value) => (E::I1, value as u64),
@@ -119,17 +122,47 @@ pub(crate) fn boxed<'t>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, O
         Value::U64(value) => (E::U8, value),
         Value::F32(value) => (E::R4, u64::from(value.to_bits())),
         Value::F64(value) => (E::R8, value.to_bits()),
-    };
-    let (element, bits) = bits;
-    // A number for an object is boxed as its own type.
-    let made_type = if ty.is_value_type() { ty } else { universe().primitive(element) };
-    let underlying = made_type.underlying().element_type;
-    let is_native = matches!((underlying, element), (E::I, E::I8) | (E::U, E::U8));
-    if underlying != element && !is_native {
-        return unfit(t, ty, value);
+    })
+}
+
+/// Whether the value type is the number's, an enum of it, or `nint` for `long`.
+fn holds(ty: Ty, element: ElementType) -> bool {
+    use ElementType as E;
+    let underlying = ty.underlying().element_type;
+    underlying == element || matches!((underlying, element), (E::I, E::I8) | (E::U, E::U8))
+}
+
+/// A value as an object of the type: boxed, or null. A box of a nullable type is null, or one of its value's type.
+pub(crate) fn boxed<'t>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, Option<Obj<'t>>> {
+    if ty.is_nullable() && !matches!(value, Value::Unit | Value::Null) {
+        return boxed(t, ty.args[0], value);
     }
-    let made = t.caught(Obj::of_bits(t.inner(), made_type, bits))?;
-    fitting(t, ty, made).map(Some)
+    if let Some((element, bits)) = number(value) {
+        // A number for an object is boxed as its own type.
+        let made_type = if ty.is_value_type() { ty } else { universe().primitive(element) };
+        if !holds(made_type, element) {
+            return unfit(t, ty, value);
+        }
+        let made = t.caught(Obj::of_bits(t.inner(), made_type, bits))?;
+        return fitting(t, ty, made).map(Some);
+    }
+    match value {
+        Value::Unit | Value::Null if !ty.is_value_type() || ty.is_nullable() => Ok(None),
+        Value::Text(text) if !ty.is_value_type() => {
+            let made = t.caught(Str::new(t.inner(), text))?;
+            fitting(t, ty, made.into()).map(Some)
+        }
+        Value::Object(object) => fitting(t, ty, object.obj(t)).map(Some),
+        _ => unfit(t, ty, value),
+    }
+}
+
+/// What holds a value of the type: the box itself, or for a nullable type an object with the type's layout.
+fn in_holder<'t>(t: Thread<'t>, ty: Ty, boxed: Option<Obj<'t>>) -> Thrown<'t, Option<Obj<'t>>> {
+    if !ty.is_nullable() {
+        return Ok(boxed);
+    }
+    t.caught(nullable_holder(t.inner(), ty, boxed)).map(Some)
 }
 
 fn fitting<'t>(t: Thread<'t>, ty: Ty, object: Obj<'t>) -> Thrown<'t, Obj<'t>> {
@@ -146,28 +179,44 @@ fn unfit<'t, T>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, T> {
 
 /// An object of the type as a value: numbers come out of their boxes.
 pub(crate) fn unboxed<'t>(t: Thread<'t>, ty: Ty, object: Option<Obj<'_>>) -> Value<'t> {
-    use ElementType as E;
     let Some(object) = object else { return Value::Null };
-    if ty.is_value_type()
-        && let Some(value) = match object.ty().underlying().element_type {
-            E::Boolean => object.unboxed::<u8>().map(|value| Value::Bool(value != 0)),
-            E::Char => object.unboxed().map(Value::Char),
-            E::I1 => object.unboxed().map(Value::I8),
-            E::U1 => object.unboxed().map(Value::U8),
-            E::I2 => object.unboxed().map(Value::I16),
-            E::U2 => object.unboxed().map(Value::U16),
-            E::I4 => object.unboxed().map(Value::I32),
-            E::U4 => object.unboxed().map(Value::U32),
-            E::I8 | E::I => object.unboxed().map(Value::I64),
-            E::U8 | E::U => object.unboxed().map(Value::U64),
-            E::R4 => object.unboxed::<u32>().map(|bits| Value::F32(f32::from_bits(bits))),
-            E::R8 => object.unboxed::<u64>().map(|bits| Value::F64(f64::from_bits(bits))),
-            _ => None,
+    if ty.is_value_type() {
+        // SAFETY: a value of the object's type lies in the box.
+        let number = unsafe { number_at(object.ty(), object.data()) };
+        if let Some(number) = number {
+            return number;
         }
-    {
-        return value;
     }
     Value::Object(t.keep(object))
+}
+
+/// The number, character or `bool` at the address; None if the type is another.
+///
+/// # Safety
+/// A value of the type lies there.
+unsafe fn number_at(ty: Ty, address: *const u8) -> Option<Value<'static>> {
+    use ElementType as E;
+    macro_rules! read {
+        ($number:ty) => {
+            // SAFETY: a value of the type lies there, which has the layout of this number.
+            unsafe { address.cast::<$number>().read_unaligned() }
+        };
+    }
+    Some(match ty.underlying().element_type {
+        E::Boolean => Value::Bool(read!(u8) != 0),
+        E::Char => Value::Char(read!(u16)),
+        E::I1 => Value::I8(read!(i8)),
+        E::U1 => Value::U8(read!(u8)),
+        E::I2 => Value::I16(read!(i16)),
+        E::U2 => Value::U16(read!(u16)),
+        E::I4 => Value::I32(read!(i32)),
+        E::U4 => Value::U32(read!(u32)),
+        E::I8 | E::I => Value::I64(read!(i64)),
+        E::U8 | E::U => Value::U64(read!(u64)),
+        E::R4 => Value::F32(f32::from_bits(read!(u32))),
+        E::R8 => Value::F64(f64::from_bits(read!(u64))),
+        _ => return None,
+    })
 }
 
 /// The value at the address.
@@ -179,6 +228,10 @@ pub(crate) unsafe fn loaded<'t>(t: Thread<'t>, ty: Ty, address: *const u8) -> Th
         // SAFETY: a reference lies there.
         let object = unsafe { Obj::from_word(address.cast::<ObjRef>().read()) };
         return Ok(unboxed(t, ty, object));
+    }
+    // SAFETY: a value of the type lies there.
+    if let Some(number) = unsafe { number_at(ty, address) } {
+        return Ok(number);
     }
     // SAFETY: a value of the type lies there.
     let boxed = t.caught(unsafe { Obj::boxed(t.inner(), ty, address) })?;
@@ -227,7 +280,7 @@ fn call<'t>(
     if ret.element_type == saki_types::ElementType::Void {
         return Ok(None);
     }
-    boxed(t, ret, result)
+    in_holder(t, ret, boxed(t, ret, result)?)
 }
 
 /// The result for the caller, in whose time the object lives: its frame holds it.

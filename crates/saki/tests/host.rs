@@ -29,6 +29,9 @@ namespace Some
         public override string ToString () { return Name + ": " + count; }
         public static void Throw (string message) { throw new FormatException (message); }
         public static Point Moved (Point point, int by) { point.X += by; point.Text += "!"; return point; }
+        public static string Maybe (int? number, Point? point, byte? small) { return number + "/" + (point == null ? "none" : point.Value.Text) + "/" + small; }
+        public int? Half { get; set; }
+        public static double Sum (Func<int?, double?> function) { return (function (3) ?? -1) + (function (null) ?? -100); }
         public static double Mean (float a, byte b, long c) { return (a + b + c) / 3.0; }
 
         [MethodImpl (MethodImplOptions.InternalCall)] extern string Ask (string text, ref Point point, byte number);
@@ -184,6 +187,7 @@ fn objects(t: saki::Thread<'_>) -> Result<Rooted, Error> {
     }
     let array = list.call(t, "ToArray", &[])?.as_object().expect("an array");
     assert_eq!((array.len(t), array.element(t, 999)?.as_i32()), (Some(1000), Some(999)));
+    nullables(t, class, counter)?;
     array.set_element(t, 0, Value::I32(7))?;
     let mut bytes = [0; 8];
     array.read_elements(t, 998, &mut bytes)?;
@@ -305,4 +309,30 @@ fn keeps_and_detaches(vm: &Vm) {
         (kept.free(t), kept.free(t), kept.get(t).is_none())
     });
     assert_eq!(freed, Ok((true, false, true)));
+}
+
+/// Nullable parameters, results, properties and arguments of functions: null, a number, or a box of a struct.
+fn nullables(t: saki::Thread<'_>, class: saki::Class, counter: saki::Object<'_>) -> Result<(), Error> {
+    let point = t.array(t.load(library())?.class(t, "Some.Point")?, 1)?.element(t, 0)?;
+    point.as_object().expect("a box").set(t, "Text", Value::Text("p"))?;
+    let maybe = |arguments: &[Value<'_>]| Ok::<_, Error>(class.call(t, "Maybe", arguments)?.as_text(t));
+    assert_eq!(maybe(&[Value::Null, Value::Null, Value::Null])?.as_deref(), Some("/none/"));
+    assert_eq!(maybe(&[Value::I32(-5), point, Value::U8(255)])?.as_deref(), Some("-5/p/255"));
+    let boxed = t.core_class("System.Int32")?.boxed(t, Value::I32(9))?;
+    assert_eq!(maybe(&[boxed.into(), Value::Null, Value::U8(1)])?.as_deref(), Some("9/none/1"));
+    let unfit = class.call(t, "Maybe", &[Value::I64(1), Value::Null, Value::Null]).expect_err("no long");
+    assert_eq!(unfit.class_name(), "System.ArgumentException");
+    assert!(counter.get(t, "Half")?.is_null());
+    counter.set(t, "Half", Value::I32(21))?;
+    assert_eq!(counter.get(t, "Half")?.as_i32(), Some(21));
+    counter.set(t, "Half", Value::Null)?;
+    assert!(counter.get(t, "Half")?.is_null());
+    let nullable = |name: &str| t.core_class("System.Nullable`1")?.generic(t, &[t.core_class(name)?]);
+    let function = t.core_class("System.Func`2")?;
+    let function = function.generic(t, &[nullable("System.Int32")?, nullable("System.Double")?])?;
+    let halves = t.delegate(function, |_, arguments| {
+        Ok(arguments[0].as_i32().map_or(Value::Null, |number| Value::F64(f64::from(number) / 2.0)))
+    })?;
+    assert_eq!(class.call(t, "Sum", &[halves.into()])?.as_f64(), Some(-98.5));
+    Ok(())
 }
