@@ -9,23 +9,24 @@
  * System.ArgumentException or one of its like; what managed code throws is one as well, with the exception.
  *
  * Objects. A saki_object is a handle that keeps an object alive, wherever the collector moves it. Functions that give
- * one take a scope: saki_scope_close lets all objects of the scope go. Without a scope (null) the handle is yours, until
- * saki_object_release. Handles are numbers, valid on any thread; one that was released is refused as an error, as a
- * rule: after its number has been used again sixteen times it may be another object's.
+ * one take a scope: saki_scope_close lets all objects of the scope go. Without a scope (null) the handle is yours,
+ * until saki_object_release. Handles are numbers, valid on any thread; one that was released is refused as an error, as
+ * a rule: after its number has been used again sixteen times it may be another object's.
  *
  * Assemblies, classes and members live as long as the machine and need not be freed. Texts of functions with a
  * parameter `char **text` are copies: free them with saki_text_free. They end in NUL; `length`, which may be null, gets
  * their bytes without it, since strings of C# may have a NUL inside. All texts are UTF-8, except for paths.
  *
- * Threads. Any thread may call any function, whenever it likes; only a scope is for one thread at a time. The first call
- * attaches the thread, which stays known to the machine until it ends or calls saki_detach. Host code never holds up a
- * collection. A function of the host that managed code calls may be called by several threads at once.
+ * Threads. Any thread may call any function, whenever it likes; only a scope is for one thread at a time. The first
+ * call attaches the thread, which stays known to the machine until it ends or calls saki_detach. Host code never holds
+ * up a collection. A function of the host that managed code calls may be called by several threads at once.
  *
  * What the machine does to the process: it installs handlers for SIGILL, SIGBUS, SIGFPE and SIGSEGV, which pass on what
- * did not happen in managed code, and gives attached threads an alternate signal stack. Locale, standard streams, working
- * folder, allocator and signal masks stay as they are, until managed code changes them (Console, Process). Variables
- * SAKI_MAX_HEAP, SAKI_THREADS and their like count (saki --help), and more than options. The library is never unloaded.
- * An exception that no managed code catches on a thread of managed code's own ends the process, as in any program.
+ * did not happen in managed code, and gives attached threads an alternate signal stack. Locale, standard streams,
+ * working folder, allocator and signal masks stay as they are, until managed code changes them (Console, Process).
+ * Variables SAKI_MAX_HEAP, SAKI_THREADS and their like count (saki --help), and more than options. The library is never
+ * unloaded. An exception that no managed code catches on a thread of managed code's own ends the process, as in any
+ * program.
  */
 #ifndef SAKI_H
 #define SAKI_H
@@ -89,8 +90,8 @@ enum saki_kind {
 /*
  * A value. Numbers must have the type of the parameter, field or element, of an enum its underlying type; they fit
  * places of type object, too, and are boxed there. Results come out of their boxes where the declared type is a number,
- * a character, a bool or an enum. Structs are objects: boxes, whose fields saki_get and saki_set read and write. What is
- * nullable (int?) is null or the value.
+ * a character, a bool or an enum. Structs are objects: boxes, whose fields saki_get and saki_set read and write. What
+ * is nullable (int?) is null or the value.
  */
 typedef struct saki_value {
 	uint32_t kind; /* an enum saki_kind */
@@ -194,10 +195,10 @@ saki_options *saki_options_new(void);
 /* Frees options; null is nothing. They can go once saki_start has returned. */
 void saki_options_free(saki_options *options);
 /*
- * Sets an option of the command, as it is written there: "threads" ("native", "green", "mn", "mn:4": how managed threads
- * run; those of the host are native), "max-heap" ("512m"), "nursery", "gc-threads", "gc-stress", "io", "hot-stacks",
- * "small-stacks", "no-cache" ("1": compiled code is neither taken from the user's cache nor kept there), "no-simd",
- * "perf". Errors: no option has the name, or the value is wrong.
+ * Sets an option of the command, as it is written there: "threads" ("native", "green", "mn", "mn:4": how managed
+ * threads run; those of the host are native), "max-heap" ("512m"), "nursery", "gc-threads", "gc-stress", "io",
+ * "hot-stacks", "small-stacks", "no-cache" ("1": compiled code is neither taken from the user's cache nor kept there),
+ * "no-simd", "perf". Errors: no option has the name, or the value is wrong.
  */
 saki_error *saki_options_set(saki_options *options, const char *name, const char *value) SAKI_CHECKED;
 /* Where Mono's class libraries are: the folder that holds 4.5. Without it /usr/lib/mono. */
@@ -218,13 +219,13 @@ bool saki_is_running(void);
 /* Attaches the calling thread, as its first call does. A thread that is attached stays so. */
 saki_error *saki_attach(void) SAKI_CHECKED;
 /*
- * Ends the attachment of the calling thread, which its next call begins again. Errors: the thread is not attached, or is
- * managed code's and in a function of the host.
+ * Ends the attachment of the calling thread, which its next call begins again. Errors: the thread is not attached, or
+ * is managed code's and in a function of the host.
  */
 saki_error *saki_detach(void) SAKI_CHECKED;
 /* Collects all garbage. */
 saki_error *saki_collect(void) SAKI_CHECKED;
-/* The number of objects that handles, scopes and errors of the host keep alive: what a leak makes grow. 0 after the end. */
+/* The number of objects that handles, scopes and errors of the host keep alive: a leak makes it grow. 0 after the end. */
 size_t saki_live_objects(void);
 
 /* --------------------------------------------------------------------------------------------------------- objects */
@@ -337,9 +338,9 @@ saki_error *saki_property_set(saki_property *property, saki_object *object, saki
 
 /*
  * Calls a method, virtually if it is virtual. `object` is null for a static one, and for a constructor, which makes the
- * object then. At most 32 arguments, none of them a reference or a pointer. `result` may be null; an object in it belongs
- * to the scope, or to you. Errors: ArgumentException, TargetParameterCountException, NullReferenceException; what the
- * method throws.
+ * object then. At most 32 arguments, none of them a reference or a pointer. `result` may be null; an object in it
+ * belongs to the scope, or to you. Errors: ArgumentException, TargetParameterCountException, NullReferenceException;
+ * what the method throws.
  */
 saki_error *saki_invoke(saki_method *method, saki_object *object, const saki_value *arguments, size_t count,
 	saki_scope *scope, saki_value *result) SAKI_CHECKED;
@@ -364,11 +365,11 @@ saki_error *saki_set_static(saki_class *class_, const char *name, saki_value val
 /* ------------------------------------------------------------------------------------------- functions of the host */
 
 /*
- * A function that managed code calls. `scope` ends after it, with its arguments; objects that it makes may belong to it.
- * `*result` is none; set it unless the method is void. An object in it is of a scope, or yours, and then given away; a
- * text in it must outlive the function (a local buffer does not: make a string in the scope). Return null, or an error,
- * which is thrown in managed code and freed: one that another call returned goes on as the same exception.
- * It may do whatever it likes, also call the machine and wait, but must return: neither longjmp nor a C++ exception may
+ * A function that managed code calls. `scope` ends after it, with its arguments; objects that it makes may belong to
+ * it. `*result` is none; set it unless the method is void. An object in it is of a scope, or yours, and then given
+ * away; a text in it must outlive the function (a local buffer does not: make a string in the scope). Return null, or
+ * an error, which is thrown in managed code and freed: one that another call returned goes on as the same exception. It
+ * may do whatever it likes, also call the machine and wait, but must return: neither longjmp nor a C++ exception may
  * leave it.
  */
 typedef saki_error *saki_function(void *data, saki_scope *scope, const saki_value *arguments, size_t count,
@@ -376,9 +377,9 @@ typedef saki_error *saki_function(void *data, saki_scope *scope, const saki_valu
 
 /*
  * A function for an internal call, a static or instance method marked `extern` and MethodImplOptions.InternalCall:
- * "Some.Thing::Ask", nested types after /, with "(int,string)" behind it where a name is overloaded. It gets `this` of an
- * instance method as its first argument. It may be added before the machine starts, or later; methods that were called
- * already keep what they had. Function and data must last as long as the machine.
+ * "Some.Thing::Ask", nested types after /, with "(int,string)" behind it where a name is overloaded. It gets `this` of
+ * an instance method as its first argument. It may be added before the machine starts, or later; methods that were
+ * called already keep what they had. Function and data must last as long as the machine.
  */
 saki_error *saki_add_function(const char *name, saki_function *function, void *data) SAKI_CHECKED;
 /*
