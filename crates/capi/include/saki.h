@@ -19,7 +19,8 @@
  *
  * Threads. Any thread may call any function, whenever it likes; only a scope is for one thread at a time. The first
  * call attaches the thread, which stays known to the machine until it ends or calls saki_detach. Host code never holds
- * up a collection. A function of the host that managed code calls may be called by several threads at once.
+ * up a collection. A function of the host that managed code calls may be called by several threads at once. Once a
+ * thread's own storage is gone (in exit handlers, destructors of globals) its calls are errors, but releasing works.
  *
  * What the machine does to the process: it installs handlers for SIGILL, SIGBUS, SIGFPE and SIGSEGV, which pass on what
  * did not happen in managed code, and gives attached threads an alternate signal stack. Locale, standard streams,
@@ -225,7 +226,7 @@ saki_error *saki_attach(void) SAKI_CHECKED;
 saki_error *saki_detach(void) SAKI_CHECKED;
 /* Collects all garbage. */
 saki_error *saki_collect(void) SAKI_CHECKED;
-/* The number of objects that handles, scopes and errors of the host keep alive: a leak makes it grow. 0 after the end. */
+/* The number of objects that handles, scopes and errors of the host keep alive. Leaks make it grow. 0 after the end. */
 size_t saki_live_objects(void);
 
 /* --------------------------------------------------------------------------------------------------------- objects */

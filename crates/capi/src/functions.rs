@@ -6,6 +6,7 @@
 use crate::arguments::{Out, Text, given};
 use crate::failures::{CallFailure, Returned, SakiError, outside};
 use crate::handles::{ObjectHandle, give_object};
+use crate::kept;
 use crate::scopes::HostScope;
 use crate::values::SakiValue;
 use saki::{Class, Exception, Thread, Value};
@@ -72,8 +73,8 @@ impl HostCall {
         let failed = t.outside(|| self.call(frame));
         // Read before the handle is released, and whether or not the function failed: it has given the handle away.
         let value = result.get(t, "the result");
-        if let Some(owned) = result.object() {
-            owned.release(t);
+        if let Some(owned) = result.object().and_then(ObjectHandle::owned) {
+            kept::let_go(t, owned);
         }
         match failed {
             Some(error) => Err(CallFailure::Error(error)),

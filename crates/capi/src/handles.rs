@@ -84,11 +84,9 @@ impl ObjectHandle {
         object.map(Some).ok_or_else(|| CallFailure::wrong(format!("{what} is no object, or one that was released.")))
     }
 
-    /// Lets the object go if the handle belongs to the host.
-    pub fn release(self, t: Thread<'_>) {
-        if let Some(kept) = self.kept().filter(|_| self.0 & IN_SCOPE == 0) {
-            kept::let_go(t, kept);
-        }
+    /// What is to be let go with the handle: nothing if it belongs to a scope.
+    pub fn owned(self) -> Option<Unscoped> {
+        self.kept().filter(|_| self.0 & IN_SCOPE == 0)
     }
 }
 

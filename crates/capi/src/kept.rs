@@ -30,7 +30,7 @@ pub fn set_machine(started: Vm) -> bool {
 /// Runs `body` inside the machine. The calling thread stays attached afterwards.
 ///
 /// # Errors
-/// The machine has ended.
+/// The machine has ended, or the thread is at its end.
 pub fn enter<R>(vm: &Vm, body: impl for<'t> FnOnce(Thread<'t>) -> R) -> Result<R, Refused> {
     if !saki::is_attached() {
         vm.attach()?.keep();
@@ -60,11 +60,13 @@ pub fn let_go(t: Thread<'_>, kept: Unscoped) {
     }
 }
 
-/// Lets objects go that the host keeps, from outside. Once the machine has ended they are no one's any more.
+/// Lets objects go that the host keeps, from outside.
 pub fn release(all: &mut Vec<Unscoped>) {
     let Some(vm) = machine().filter(|_| !all.is_empty()) else { return };
-    if enter(vm, |t| all.drain(..).for_each(|kept| let_go(t, kept))).is_err() {
-        KEPT.fetch_sub(all.len(), Ordering::Relaxed);
-        all.clear();
+    if enter(vm, |t| all.drain(..).for_each(|kept| let_go(t, kept))).is_ok() {
+        return;
     }
+    // The machine or the thread is at its end.
+    let freed = all.drain(..).filter(|kept| kept.free_from_outside()).count();
+    KEPT.fetch_sub(freed, Ordering::Relaxed);
 }

@@ -3,6 +3,7 @@
 use crate::arguments::{Out, given};
 use crate::failures::{Returned, run};
 use crate::handles::{ObjectHandle, give_object};
+use crate::kept;
 use crate::scopes::HostScope;
 use crate::strings::TextOut;
 use saki::Class;
@@ -10,15 +11,7 @@ use saki::Class;
 /// See saki.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn saki_object_release(object: ObjectHandle) {
-    if object == ObjectHandle::NULL {
-        return;
-    }
-    // Where no machine runs any more, nothing is kept.
-    let refused = run(|t| {
-        object.release(t);
-        Ok(())
-    });
-    drop(refused);
+    kept::release(&mut object.owned().into_iter().collect());
 }
 
 /// See saki.h.

@@ -104,3 +104,8 @@ fn classes_members_and_values_that_do_not_go_together_are_errors() {
 fn the_machine_ends_while_threads_of_the_host_call() {
     prints("ends.c", &C, include_str!("ends.txt"));
 }
+
+#[test]
+fn objects_of_a_host_in_cpp_may_outlive_their_thread_and_main() {
+    prints("globals.cpp", &CPP, include_str!("globals.txt"));
+}

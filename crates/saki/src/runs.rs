@@ -19,6 +19,9 @@ pub enum Refused {
     Ended,
     /// The machine cannot be ended inside a run, or by a function that managed code calls.
     InsideRun,
+    /// The calling thread is at its end, and its thread-local storage gone: in a destructor of a thread-local variable,
+    /// or at the process's exit.
+    ThreadEnds,
 }
 
 impl fmt::Display for Refused {
@@ -26,6 +29,7 @@ impl fmt::Display for Refused {
         f.write_str(match self {
             Refused::Ended => "the machine has ended",
             Refused::InsideRun => "a machine cannot be ended inside a run",
+            Refused::ThreadEnds => "the thread is at its end",
         })
     }
 }
@@ -93,6 +97,9 @@ impl Entered<'_> {
     pub(crate) fn new(runs: &Runs) -> Result<Entered<'_>, Refused> {
         let depth = DEPTH.get();
         if depth == 0 {
+            if !is_attached() && !saki_thread::may_attach() {
+                return Err(Refused::ThreadEnds);
+            }
             // AcqRel: see `Runs`.
             let before = runs.0.atomic().fetch_add(1, Ordering::AcqRel);
             if before & ENDED != 0 {

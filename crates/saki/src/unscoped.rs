@@ -36,4 +36,8 @@ impl Unscoped {
     pub fn free(self, t: Thread<'_>) -> bool {
         handles::free(t.inner(), self.0).is_ok()
     }
+    /// [`Unscoped::free`] where no run is possible any more: the machine or the thread is at its end.
+    pub fn free_from_outside(self) -> bool {
+        handles::free_from_outside(self.0).is_ok()
+    }
 }

@@ -188,7 +188,7 @@ impl Vm {
     /// Runs `body` on the calling thread, inside the machine. Runs may lie in each other.
     ///
     /// # Errors
-    /// [`Refused::Ended`], except in functions that managed code calls while the machine ends.
+    /// [`Refused::Ended`], except in functions that managed code calls while the machine ends; [`Refused::ThreadEnds`].
     pub fn run<R>(&self, body: impl for<'t> FnOnce(Thread<'t>) -> R) -> Result<R, Refused> {
         let _entered = Entered::new(&self.0.runs)?;
         let call = Inside::enter();
@@ -198,7 +198,7 @@ impl Vm {
     /// Makes the calling thread known to the machine until the guard is dropped.
     ///
     /// # Errors
-    /// [`Refused::Ended`].
+    /// [`Refused::Ended`]; [`Refused::ThreadEnds`].
     pub fn attach(&self) -> Result<Attachment, Refused> {
         Attachment::new(&self.0.runs)
     }

@@ -92,7 +92,7 @@ pub use native_transition::{enter_native, leave_native, tell_stopper};
 #[cfg(not(loom))]
 pub use registry::{
     CarrierHooks, ThreadHooks, ThreadRef, abort_process, add_carrier_hooks, add_hooks, attach_current, attach_foreign,
-    detach_current, end_process, find_thread, for_each_thread, thread_count, try_attach_current,
+    detach_current, end_process, find_thread, for_each_thread, may_attach, thread_count, try_attach_current,
 };
 #[cfg(not(loom))]
 pub use request::{

@@ -297,6 +297,12 @@ thread_local! {
     static DETACH_AT_EXIT: DetachAtExit = const { DetachAtExit };
 }
 
+/// Whether the calling OS thread may still become a managed one. Not once its thread-local storage is gone: in what the
+/// end of the thread runs after that, or the end of the process on its first thread.
+pub fn may_attach() -> bool {
+    DETACH_AT_EXIT.try_with(|_| {}).is_ok()
+}
+
 /// Makes the calling OS thread a managed thread in state RUNNING; waits while the world is stopped. Returns the present
 /// one if it is attached already. A thread that ends attached is detached.
 pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {

@@ -92,6 +92,14 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     Ok(())
 }
 
+/// Frees a handle on a thread in native code, or one that the machine does not know. Any thread may use its slot again.
+///
+/// # Errors
+/// `StaleHandle` for a handle that was freed.
+pub fn free_from_outside(handle: Handle) -> Result<(), StaleHandle> {
+    TABLE.free_shared(handle)
+}
+
 /// A GC handle that is freed when this value is dropped; by its kind it keeps its object alive or refers to it weakly.
 /// Unloading the object's domain frees the handle earlier (`free_domain`); after that it has no target.
 pub struct RootedHandle {
