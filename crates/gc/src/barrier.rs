@@ -34,7 +34,7 @@
 use crate::mmtk;
 use saki_abi::{ArrayHeader, ObjRef};
 use saki_thread::ManagedThread;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering, fence};
 
 /// Arrays with at least this many elements have slots remembered singly: scanning them takes about 50 µs.
 const LARGE_ARRAY_ELEMENTS: u32 = 1 << 16;
@@ -75,6 +75,13 @@ pub unsafe fn after_store(thread: &ManagedThread, object: ObjRef) {
     if unsafe { mmtk::is_unlogged(object) } {
         mmtk::log_object(thread, object);
     }
+}
+
+/// To be called before references are copied: who finds an object by a copy also finds its header and what was written
+/// to it before (`store_release` is for one reference).
+fn publish_referents() {
+    // Release: pairs with the reader's address dependency. Copies move whole references.
+    fence(Ordering::Release);
 }
 
 /// `*slot = value` with release order.
@@ -156,6 +163,7 @@ fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
 /// Both ranges are valid for the size; if the destination lies in an object, it lies whole in one, which lives;
 /// `thread` is current.
 pub unsafe fn bulk_copy(thread: &ManagedThread, destination: *mut u8, source: *const u8, size_bytes: usize) {
+    publish_referents();
     // SAFETY: both ranges are valid for the size, which this function demands; aligned words are moved whole.
     unsafe { std::ptr::copy(source, destination, size_bytes) };
     if size_bytes >= size_of::<ObjRef>()
@@ -179,6 +187,7 @@ pub unsafe fn array_copy(
     source: *const ObjRef,
     count: usize,
 ) {
+    publish_referents();
     // SAFETY: both ranges are valid, which this function demands; `copy` allows them to overlap. memmove moves aligned
     // 8-byte words whole on the machines we support, so that another thread never sees half a reference.
     unsafe { std::ptr::copy(source, destination, count) };
@@ -211,6 +220,7 @@ pub unsafe fn struct_copy(
     size_bytes: usize,
     ref_offsets: &[u32],
 ) {
+    publish_referents();
     // SAFETY: both places are valid for the size, which this function demands; `copy` allows them to overlap, and moves
     // aligned words, such as references, whole on the machines we support.
     unsafe { std::ptr::copy(source, destination, size_bytes) };
@@ -231,6 +241,7 @@ pub unsafe fn struct_copy_unknown(
     size_bytes: usize,
     references: &[u32],
 ) {
+    publish_referents();
     // SAFETY: both places are valid for the size, which this function demands; `copy` allows them to overlap.
     unsafe { std::ptr::copy(source, destination, size_bytes) };
     for &offset_bytes in references {

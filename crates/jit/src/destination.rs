@@ -8,7 +8,9 @@ const ADDRESS_STEPS: usize = 8;
 /// The destination of a reference store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Destination {
-    /// Memory that every collection scans (this frame, statics), or a store of null: no barrier.
+    /// This frame, or a store of null: no barrier, and no other thread finds an object by it.
+    Private,
+    /// Statics, which every collection scans: no barrier.
     Root,
     /// This heap object.
     Object(ValueId),
@@ -26,7 +28,7 @@ pub(crate) fn store_destination(
     is_in_frame: impl Fn(LocalId) -> bool,
 ) -> Destination {
     match object {
-        _ if constant(func, value) == Some(0) => Destination::Root,
+        _ if constant(func, value) == Some(0) => Destination::Private,
         Some(object) => Destination::Object(object),
         None => of_address(func, addr, is_in_frame),
     }
@@ -40,7 +42,7 @@ pub(crate) fn of_address(func: &Function, mut addr: ValueId, is_in_frame: impl F
         addr = match inst.op {
             Op::ElementAddr { array, .. } if is_reference(array) => return Destination::Object(array),
             Op::Unbox(object, _) => return Destination::Object(object),
-            Op::LocalAddr(local) if is_in_frame(local) => return Destination::Root,
+            Op::LocalAddr(local) if is_in_frame(local) => return Destination::Private,
             Op::SymbolAddr(Symbol::StaticField(_)) => return Destination::Root,
             Op::Bin(BinOp::Add, base, offset) if constant(func, offset).is_some() => base,
             Op::Bin(BinOp::Add, base, _) if is_reference(base) => return Destination::Object(base),

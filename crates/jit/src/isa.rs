@@ -88,3 +88,17 @@ pub fn has_vectors() -> bool {
 pub fn has_vectors() -> bool {
     true
 }
+
+/// Whether an atomic read-modify-write orders all other accesses, as .NET demands. Loops of exclusive loads and stores
+/// do not: later loads may be done before the store. Single instructions with acquire and release do (Arm ARM §B2.3.7,
+/// "barrier-ordered-before").
+#[cfg(target_arch = "aarch64")]
+pub fn atomics_are_fences() -> bool {
+    std::arch::is_aarch64_feature_detected!("lse")
+}
+
+/// Whether an atomic read-modify-write orders all other accesses, as .NET demands.
+#[cfg(target_arch = "x86_64")]
+pub fn atomics_are_fences() -> bool {
+    true
+}

@@ -83,7 +83,8 @@ pub struct CompilerOptions {
     pub stress_poll: bool,
     /// Test aid: every reference store with a known object calls the barrier's slow path.
     pub stress_barrier: bool,
-    /// A fence behind each locked instruction, for processors on which reads pass those (`saki_os::errata`).
+    /// A fence behind each atomic instruction, for processors on which reads pass those (`saki_os::errata`,
+    /// `atomics_are_fences`).
     pub fence_after_atomics: bool,
     /// Fences on both sides of asymmetric barriers, where the kernel does not offer those (`saki_os::membarrier`).
     pub symmetric_barriers: bool,

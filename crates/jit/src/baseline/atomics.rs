@@ -135,10 +135,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.registers.unlock_all();
         let destination = match mem {
             MemType::Ref => exchange_destination(self.func, addr, stored),
-            _ => Destination::Root,
+            _ => Destination::Private,
         };
         match destination {
-            Destination::Root => self.registers.release(address),
+            Destination::Private | Destination::Root => self.registers.release(address),
             Destination::Object(object) => {
                 self.registers.release(address);
                 self.barrier(self.value(object));

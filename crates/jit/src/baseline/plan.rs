@@ -189,14 +189,14 @@ pub(super) fn barrier_object(func: &Function, op: &Op) -> Option<ValueId> {
     };
     match destination {
         Destination::Object(object) => Some(object),
-        Destination::Root | Destination::Unknown => None,
+        Destination::Private | Destination::Root | Destination::Unknown => None,
     }
 }
 
 /// The destination of a reference that an atomic operation stores.
 pub(super) fn exchange_destination(func: &Function, addr: ValueId, value: ValueId) -> Destination {
     match destination::constant(func, value) {
-        Some(0) => Destination::Root,
+        Some(0) => Destination::Private,
         _ => destination::of_address(func, addr, |local| is_in_frame(func, local)),
     }
 }

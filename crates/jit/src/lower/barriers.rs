@@ -15,7 +15,7 @@ pub(super) fn barrier_after(cx: &mut Lowering<'_, '_>, addr: ValueId, address: V
         return Ok(());
     }
     match destination(cx, addr) {
-        Destination::Root => {}
+        Destination::Private | Destination::Root => {}
         Destination::Object(object) => {
             let object = cx.value_as(object, types::I64)?;
             barrier(cx, object);

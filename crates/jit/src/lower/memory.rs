@@ -122,10 +122,10 @@ fn plain_store(
     value: Value,
     mem: MemType,
     flags: MemFlagsData,
-    volatile: bool,
+    is_release: bool,
 ) {
     // x86 stores are releases; Cranelift's own atomic store would add a full fence.
-    if volatile && cx.is_aarch64() {
+    if is_release && cx.is_aarch64() {
         let address = cx.displaced(address, offset);
         let ty = integer_type(mem);
         let bits = match mem {
@@ -164,7 +164,10 @@ pub(super) fn store_ref(
         return Ok(());
     }
     let access = cx.access_flags(addr, address, offset, flags);
-    plain_store(cx, address, offset, value, MemType::Ref, access, flags.volatile);
+    // Who finds an object by a reference also finds its header and what was written to it before; a load through the
+    // reference depends on it, so loads need no order. .NET's memory model, "Object assignment".
+    let publishes = destination != Destination::Private;
+    plain_store(cx, address, offset, value, MemType::Ref, access, flags.volatile || publishes);
     if let Destination::Object(object) = destination {
         let object = cx.value_as(object, types::I64)?;
         barriers::barrier(cx, object);
@@ -242,12 +245,17 @@ pub(super) fn copy_struct(
     if flags.volatile {
         cx.b.ins().fence();
     }
-    match if barrier { barriers::destination(cx, dst) } else { Destination::Root } {
+    let destination_kind = if barrier { barriers::destination(cx, dst) } else { Destination::Private };
+    if matches!(destination_kind, Destination::Root | Destination::Object(_)) && cx.is_aarch64() && !flags.volatile {
+        // The references in it publish objects, like those of `store_ref`.
+        cx.b.ins().fence();
+    }
+    match destination_kind {
         Destination::Unknown => {
             let ty = cx.symbol_address(Symbol::TypeHandle(ty));
             cx.call_helper_nothrow(HelperId::CopyStructBarrier, &[destination, source, ty]);
         }
-        Destination::Root => {
+        Destination::Private | Destination::Root => {
             let layout = value_layout(ty)?;
             cx.copy_memory(destination, source, layout);
         }

@@ -158,6 +158,7 @@ const MACHINE_BYTES: usize = 1 << 20;
 static SERIAL: Mutex<()> = Mutex::new(());
 static MACHINE: std::sync::atomic::AtomicPtr<Machine> = std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
 
+#[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
     ".globl saki_jit_test_enter",
     // (code, args, ret, thunk, thread, saved: *mut [usize; 2]) -> 0, or the exception that was not caught

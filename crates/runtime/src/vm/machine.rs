@@ -293,7 +293,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     let compiler_options = CompilerOptions {
         verify: options.verify,
         stress_poll: stress,
-        fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
+        fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence || !saki_jit::atomics_are_fences(),
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         inline_handles: saki_sync::handle_table::is_room_whole(),
         saturates_conversions: universe().profile().saturates_conversions,
