@@ -7,9 +7,39 @@ use common::*;
 use saki_il::ir::*;
 use saki_jit::{Compiler, CompilerOptions};
 
+fn machine_code(ir: &Ir, options: CompilerOptions) -> String {
+    Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code
+}
+
 fn releases(ir: &Ir) -> usize {
     let options = CompilerOptions { host_features: false, ..CompilerOptions::new(HEAP) };
-    Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code.matches("stlr").count()
+    machine_code(ir, options).matches("stlr").count()
+}
+
+/// Fences of an exchange and of a compare-and-swap.
+fn fences(options: impl Fn() -> CompilerOptions) -> [usize; 2] {
+    let count = |op: fn(ValueId) -> Op| {
+        let mut ir = Ir::new("atomic", &[IrType::I64], Some(IrType::I64));
+        let addr = ir.get(0);
+        let old = ir.push(op(addr), IrType::I64);
+        ir.end(Terminator::Ret(Some(old)));
+        machine_code(&ir, options()).matches("dmb").count()
+    };
+    [
+        count(|addr| Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value: addr, mem: MemType::I64 }),
+        count(|addr| Op::AtomicCas { addr, expected: addr, new: addr, mem: MemType::I64 }),
+    ]
+}
+
+#[test]
+fn atomic_operations_are_fences_and_refused_exchanges_too() {
+    // A single instruction that stores is a fence; one that compares may store nothing.
+    if saki_jit::atomics_are_fences() {
+        assert_eq!(fences(|| CompilerOptions::new(HEAP)), [0, 1]);
+    }
+    let exclusive =
+        || CompilerOptions { host_features: false, fence_after_atomics: true, ..CompilerOptions::new(HEAP) };
+    assert_eq!(fences(exclusive), [1, 1]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::clif_builder::{integer_type, value_type};
 use super::context::Lowering;
 use super::failure::Failure;
 use crate::error::Lowered;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, Type, Value, types};
 use saki_il::ir::{AtomicRmw, MemType, ValueId};
 
@@ -55,6 +56,18 @@ pub(super) fn atomic_rmw(
     cx.extend_loaded(old, mem)
 }
 
+/// `casal` that stores nothing is a load-acquire and no barrier: later loads may be done before earlier stores (Arm ARM
+/// §B2.3.7 demands both a load and a store of it).
+fn fence_if_refused(cx: &mut Lowering<'_, '_>, old: Value, expected: Value) {
+    let (refused, done) = (cx.new_block(true), cx.new_block(false));
+    let is_stored = cx.b.ins().icmp(IntCC::Equal, old, expected);
+    cx.branch(is_stored, done, refused);
+    cx.continue_in(refused);
+    cx.b.ins().fence();
+    cx.jump_clif(done, &[]);
+    cx.continue_in(done);
+}
+
 pub(super) fn atomic_cas(
     cx: &mut Lowering<'_, '_>,
     addr: ValueId,
@@ -68,7 +81,11 @@ pub(super) fn atomic_cas(
     let operand = atomic_operand(cx, new, mem, ty)?;
     let flags = atomic_flags(cx, addr, address);
     let old = cx.b.ins().atomic_cas(flags, address, expected, operand);
-    cx.fence_after_atomic();
+    if cx.options.fence_after_atomics || !cx.is_aarch64() {
+        cx.fence_after_atomic();
+    } else {
+        fence_if_refused(cx, old, expected);
+    }
     if mem == MemType::Ref {
         barriers::barrier_after(cx, addr, address, new)?;
     }
