@@ -177,8 +177,8 @@ fn vector_binary(cx: &mut Lowering<'_, '_>, op: VectorOp, lanes: Lanes, a: Value
                 _ => ins.bxor(a, b),
             }
         }
-        V::ShuffleBytes if lanes.bytes() == 1 => ins.x86_pshufb(a, b),
-        V::MultiplyAddPairs if lanes == Lanes::U8 => ins.x86_pmaddubsw(b, a),
+        V::ShuffleBytes if lanes.bytes() == 1 => shuffle_bytes(cx, a, b),
+        V::MultiplyAddPairs if lanes == Lanes::U8 => multiply_add_bytes(cx, a, b),
         V::MultiplyAddPairs if lanes == Lanes::I16 => {
             let low = [a, b].map(|half| cx.b.ins().swiden_low(half));
             let high = [a, b].map(|half| cx.b.ins().swiden_high(half));
@@ -224,6 +224,50 @@ fn multiply_high(cx: &mut Lowering<'_, '_>, a: Value, b: Value, is_unsigned: boo
     // The values fit, so that none is saturated.
     let [low, high] = halves;
     if is_unsigned { cx.b.ins().unarrow(low, high) } else { cx.b.ins().snarrow(low, high) }
+}
+
+/// `VectorOp::ShuffleBytes`. AArch64's `tbl` gives zero for every number that names no byte.
+fn shuffle_bytes(cx: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+    if !cx.is_aarch64() {
+        return cx.b.ins().x86_pshufb(a, b);
+    }
+    let read_bits = cx.vector_const(u128::from_le_bytes([0x8f; 16]));
+    let numbers = cx.b.ins().band(b, read_bits);
+    cx.b.ins().swizzle(a, numbers)
+}
+
+/// `VectorOp::MultiplyAddPairs` of bytes. The products fit in 16 bits, their sums may not.
+fn multiply_add_bytes(cx: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+    if !cx.is_aarch64() {
+        return cx.b.ins().x86_pmaddubsw(b, a);
+    }
+    let (left, right) = (cx.b.ins().uwiden_low(a), cx.b.ins().swiden_low(b));
+    let low = cx.b.ins().imul(left, right);
+    let (left, right) = (cx.b.ins().uwiden_high(a), cx.b.ins().swiden_high(b));
+    let high = cx.b.ins().imul(left, right);
+    let (low, high) = (cx.as_lanes(low, VECTOR), cx.as_lanes(high, VECTOR));
+    let [even, odd] = [0, 2].map(|first| {
+        let products = std::array::from_fn(|at| first + at as u8 / 2 * 4 + at as u8 % 2);
+        let products = shuffled(cx, low, high, products);
+        cx.as_lanes(products, types::I16X8)
+    });
+    cx.b.ins().sadd_sat(even, odd)
+}
+
+/// `VectorOp::ToInteger`. AArch64 makes zero of NaN and the greatest integer of what is too great; what is too small is
+/// the least one already.
+fn to_integers(cx: &mut Lowering<'_, '_>, vector: Value) -> Value {
+    if !cx.is_aarch64() {
+        return cx.b.ins().x86_cvtt2dq(types::I32X4, vector);
+    }
+    let four = |word: u32| [word; 4].into_iter().fold(0_u128, |all, word| all << 32 | u128::from(word));
+    let limit = cx.vector_const(four(2_147_483_648_f32.to_bits()));
+    let limit = cx.as_lanes(limit, types::F32X4);
+    let least = cx.vector_const(four(1 << 31));
+    let least = cx.as_lanes(least, types::I32X4);
+    let fits = cx.b.ins().fcmp(FloatCC::LessThan, vector, limit);
+    let integers = cx.b.ins().fcvt_to_sint_sat(types::I32X4, vector);
+    cx.b.ins().bitselect(fits, integers, least)
 }
 
 fn minimum_or_maximum(cx: &mut Lowering<'_, '_>, op: VectorOp, lanes: Lanes, a: Value, b: Value) -> Value {
@@ -291,7 +335,7 @@ fn vector_conversion(cx: &mut Lowering<'_, '_>, op: VectorOp, lanes: Lanes, a: V
             cx.b.ins().fcvt_from_sint(types::F64X2, wide)
         }
         (V::ToSingle, Lanes::F64) => cx.b.ins().fvdemote(vector),
-        (V::ToInteger, Lanes::F32) => cx.b.ins().x86_cvtt2dq(types::I32X4, vector),
+        (V::ToInteger, Lanes::F32) => to_integers(cx, vector),
         (V::WidenLow | V::WidenHigh, Lanes::F32) => {
             let half = if is_low { vector } else { high_half(cx, vector) };
             cx.b.ins().fvpromote_low(half)
