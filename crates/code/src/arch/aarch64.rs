@@ -1,14 +1,16 @@
 //! aarch64, a file for each subject: encodings of the instructions that this crate writes and recognises
-//! (`instructions`), assembly stubs and the small stubs that are made at run time (`stubs`), places that are changed in
-//! code (`patching`), recognising what a thread is stopped at (`frames`).
+//! (`instructions`), assembly stubs and the small stubs that are made at run time (`stubs`), stubs for calls of native
+//! code (`native_calls`), places that are changed in code (`patching`), recognising what a thread is stopped at
+//! (`frames`).
 //!
-//! Left out: the macro assembler, so there is no baseline compiler; stubs for calls of native code
-//! (`StubId::CallNative`), for which `jit` leaves managed state by helpers; moving frames to another part of the stack.
+//! Left out: the macro assembler, so there is no baseline compiler; moving frames to another part of the stack.
 
 #[path = "aarch64/frames.rs"]
 mod frames;
 #[path = "aarch64/instructions.rs"]
 mod instructions;
+#[path = "aarch64/native_calls.rs"]
+mod native_calls;
 #[path = "aarch64/patching.rs"]
 mod patching;
 #[path = "aarch64/stubs.rs"]
@@ -82,6 +84,11 @@ impl Architecture for Target {
         // SAFETY: `thread` is current and the target may be called with these arguments (contract); `saki_enter` keeps
         // the C ABI, saves all registers that managed code changes, and loads x21.
         unsafe { stubs::saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
+    }
+
+    unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
+        // SAFETY: the contract is the same.
+        unsafe { native_calls::return_from_native_call(thread) };
     }
 
     fn enter_return_address() -> usize {

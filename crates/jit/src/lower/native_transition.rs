@@ -1,8 +1,8 @@
 //! Calls of C functions for which the thread leaves managed state (`ir::Transition`).
 //!
 //! They go through `StubId::CallNative`, whose frame lies between this one and the function's. Where that would
-//! displace arguments in memory, and where there is no such stub, helpers leave managed state before the call and come
-//! back after it. Left out: what is passed where (`native`).
+//! displace arguments in memory, helpers leave managed state before the call and come back after it. Left out: what is
+//! passed where (`native`).
 
 use super::clif_builder::Callee;
 use super::context::Lowering;
@@ -30,7 +30,7 @@ impl NativeCall<'_> {
             Transition::Leave => StubId::CallNative,
             Transition::LeaveSavingError => StubId::CallNativeSavingError,
         };
-        if !cx.is_aarch64() && passes_in_registers(cx.native_abi(), self.sig)? {
+        if passes_in_registers(cx.native_abi(), self.sig)? {
             cx.set_thread_word(THREAD_STUB_ARG_OFFSET, self.code);
             let function = cx.function(RelocTarget::Stub(stub), self.signature);
             let results = all_results(cx, Callee::Function(function), self.values);

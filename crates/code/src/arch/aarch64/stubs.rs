@@ -13,12 +13,13 @@
 //! two values in x0 and x1. Entry stubs reach the next code by `br x16` always: so the lazy tail, and behind it the
 //! compile trampoline, finds its own address in x16. Veneers use x17.
 //!
-//! Left out: stubs for calls of native code, which `jit` does not use here.
+//! Left out: stubs for calls of native code (`native_calls`).
 
 use super::instructions::{
     FIRST_ARGUMENT, INSTRUCTION_BYTES, TRAP, X16, X17, add_immediate, branch, branch_register, load_in_page,
     load_literal, page_address,
 };
+use super::native_calls;
 use crate::arch::STUB_BYTES;
 use crate::hooks::{self, StubHooks, StubTable};
 use crate::imt;
@@ -324,15 +325,6 @@ unsafe extern "C" fn demote_line() {
     naked_asm!("ret")
 }
 
-/// `StubId::CallNative` and its like, which `jit` does not use here: traps.
-///
-/// # Safety
-/// Not to be called.
-#[unsafe(naked)]
-unsafe extern "C" fn call_native() {
-    naked_asm!("brk #0")
-}
-
 /// Makes a frame with room for a `Landing`, which the hook gets in x2, with the thread in x0 and the frame in x1.
 macro_rules! begin_throw {
     () => {
@@ -432,7 +424,8 @@ pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
         StubId::Hot => hot_stub,
         StubId::DemoteLine => demote_line,
         StubId::ImtResolve => imt_resolve,
-        StubId::CallNative | StubId::CallNativeSavingError => call_native,
+        StubId::CallNative => native_calls::call_native,
+        StubId::CallNativeSavingError => native_calls::saving_error(),
     }
 }
 
