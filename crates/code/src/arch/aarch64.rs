@@ -1,12 +1,14 @@
 //! aarch64, a file for each subject: encodings of the instructions that this crate writes and recognises
 //! (`instructions`), assembly stubs and the small stubs that are made at run time (`stubs`), stubs for calls of native
 //! code (`native_calls`), places that are changed in code (`patching`), recognising what a thread is stopped at
-//! (`frames`).
+//! (`frames`), the way back to the outer part of a stack (`growth`).
 //!
-//! Left out: the macro assembler, so there is no baseline compiler; moving frames to another part of the stack.
+//! Left out: the macro assembler, so there is no baseline compiler.
 
 #[path = "aarch64/frames.rs"]
 mod frames;
+#[path = "aarch64/growth.rs"]
+mod growth;
 #[path = "aarch64/instructions.rs"]
 mod instructions;
 #[path = "aarch64/native_calls.rs"]
@@ -19,7 +21,6 @@ mod stubs;
 use super::{Architecture, FIELD_BYTES, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
-use std::ops::Range;
 
 pub(crate) struct Target;
 
@@ -28,6 +29,8 @@ impl Architecture for Target {
     const ENTRY_SAVED_BYTES: usize = stubs::ENTRY_SAVED_BYTES;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
     const RETURN_TAIL_BYTES: usize = STUB_BYTES;
+    const POLL_ENTRY_SAVED_BYTES: usize = stubs::POLL_ENTRY_SAVED_BYTES;
+    const POLL_ENTRY_REGISTER_BYTES: usize = stubs::POLL_ENTRY_SAVED_BYTES;
 
     /// The other cores fetch what is written, and calls that are changed, only after a context synchronisation, which
     /// `os::i_cache` asks the kernel for.
@@ -99,17 +102,8 @@ impl Architecture for Target {
         stubs::saki_enter_unwound as *const () as usize
     }
 
-    /// Traps: no frame is moved.
     fn encode_return_to_outer() -> [u8; RETURN_BYTES] {
-        let mut body = [0; RETURN_BYTES];
-        body.as_chunks_mut().0.fill(instructions::TRAP.to_le_bytes());
-        body
-    }
-
-    /// # Safety
-    /// None: no frame is moved.
-    unsafe fn move_frame(_: *mut ThreadAbi, _: [usize; 4], _: Range<usize>, _: usize) -> usize {
-        0
+        growth::encode_return()
     }
 
     unsafe fn frame_state(start: usize, pc: usize) -> FrameState {

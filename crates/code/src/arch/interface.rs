@@ -5,7 +5,6 @@
 
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
-use std::ops::Range;
 
 /// Bytes of an entry stub, an unboxing stub and a veneer.
 pub(crate) const STUB_BYTES: usize = 16;
@@ -27,6 +26,10 @@ pub(crate) trait Architecture {
     const LAZY_TAIL_OFFSET: usize;
     /// Bytes of the last part of the body that goes back to the outer part of a stack, to which methods return.
     const RETURN_TAIL_BYTES: usize;
+    /// Bytes below the frame pointer of `StubId::PollEntry`, down to its stack pointer while the hook runs.
+    const POLL_ENTRY_SAVED_BYTES: usize;
+    /// Those of them that hold registers of the method, from the stack pointer up.
+    const POLL_ENTRY_REGISTER_BYTES: usize;
 
     /// Whether the rest of this interface works. It is asked before anything else of it is used.
     ///
@@ -94,11 +97,6 @@ pub(crate) trait Architecture {
     /// The body whose end goes back to the outer part of the stack; the return address is that of its last
     /// `RETURN_TAIL_BYTES`.
     fn encode_return_to_outer() -> [u8; RETURN_BYTES];
-    /// See `crate::growth::grow`. 0: the frame cannot be moved.
-    ///
-    /// # Safety
-    /// As for `crate::growth::grow`; `landing` is the address in the body of `encode_return_to_outer`.
-    unsafe fn move_frame(thread: *mut ThreadAbi, registers: [usize; 4], inner: Range<usize>, landing: usize) -> usize;
 
     // Recognising code.
 

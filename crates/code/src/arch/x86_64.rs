@@ -27,7 +27,6 @@ mod vectors;
 use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
-use std::ops::Range;
 
 pub(crate) struct Target;
 
@@ -36,6 +35,8 @@ impl Architecture for Target {
     const ENTRY_SAVED_BYTES: usize = 64;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
     const RETURN_TAIL_BYTES: usize = growth::RETURN_TAIL_BYTES;
+    const POLL_ENTRY_SAVED_BYTES: usize = growth::STUB_SAVED_BYTES;
+    const POLL_ENTRY_REGISTER_BYTES: usize = growth::STUB_REGISTER_BYTES;
 
     fn check() -> Result<(), CodeError> {
         Ok(())
@@ -103,11 +104,6 @@ impl Architecture for Target {
 
     fn encode_return_to_outer() -> [u8; RETURN_BYTES] {
         growth::encode_return()
-    }
-
-    unsafe fn move_frame(thread: *mut ThreadAbi, registers: [usize; 4], inner: Range<usize>, landing: usize) -> usize {
-        // SAFETY: the contract is the same.
-        unsafe { growth::move_frame(thread, registers, inner, landing) }
     }
 
     unsafe fn frame_state(start: usize, pc: usize) -> FrameState {

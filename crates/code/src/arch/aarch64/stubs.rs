@@ -33,6 +33,8 @@ use std::mem::offset_of;
 pub(super) const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -160;
 /// EntryFrame: SP = FP − this while managed code runs.
 pub(super) const ENTRY_SAVED_BYTES: usize = 160;
+/// Bytes of the registers below the frame pointer of `poll_entry_stub`.
+pub(super) const POLL_ENTRY_SAVED_BYTES: usize = 720;
 /// Offset of an entry stub's lazy tail, its last instruction.
 pub(super) const LAZY_TAIL_OFFSET: usize = 3 * INSTRUCTION_BYTES;
 
@@ -221,9 +223,9 @@ unsafe extern "C" fn imt_resolve() {
 /// hold nothing across a call, and x18 is the platform's.
 macro_rules! preserving_stub {
     ($(#[$doc:meta])* $name:ident, $hook:ident) => {
-        preserving_stub!($(#[$doc])* $name, $hook, "");
+        preserving_stub!($(#[$doc])* $name, $hook, "", "");
     };
-    ($(#[$doc:meta])* $name:ident, $hook:ident, $before_call:literal) => {
+    ($(#[$doc:meta])* $name:ident, $hook:ident, $before_call:literal, $after_call:literal) => {
         $(#[$doc])*
         /// # Safety
         /// Only managed code calls this stub: x21 is the thread, and `stub_arg` holds the arguments that `StubId`
@@ -265,6 +267,7 @@ macro_rules! preserving_stub {
                 "add x16, x16, #:lo12:{hooks}",
                 "ldr x16, [x16, #{hook}]",
                 "blr x16",
+                $after_call,
                 "ldp x0, x1, [sp]",
                 "ldp x2, x3, [sp, #16]",
                 "ldp x4, x5, [sp, #32]",
@@ -302,14 +305,26 @@ macro_rules! preserving_stub {
 
 preserving_stub!(poll_stub, poll);
 preserving_stub!(
-    /// `StubId::PollEntry`: the hook moves no frame (`Architecture::move_frame`), so it needs no registers.
+    /// `StubId::PollEntry`: goes on where the hook has moved the frames. The callee-saved registers are in the stub's
+    /// frame, so none is passed to the hook.
     ///
     poll_entry_stub,
     poll_entry,
-    "mov x1, #0
+    "sub sp, sp, #80
+     stp x19, x20, [sp]
+     stp x21, x22, [sp, #16]
+     stp x23, x24, [sp, #32]
+     stp x25, x26, [sp, #48]
+     stp x27, x28, [sp, #64]
+     mov x1, #0
      mov x2, #0
      mov x3, #0
-     mov x4, #0"
+     mov x4, #0",
+    "cbz x0, 2f
+     mov sp, x0
+     add x29, sp, #720 // POLL_ENTRY_SAVED_BYTES
+     2:
+     add sp, sp, #80"
 );
 preserving_stub!(class_init_stub, class_init);
 preserving_stub!(alloc_slow_stub, alloc_slow);
