@@ -1,4 +1,4 @@
-//! One step up from a frame of native code by its call frame information (`.eh_frame`, DWARF 5 §6.4, x86-64).
+//! One step up from a frame of native code by its call frame information (`.eh_frame`, DWARF 5 §6.4).
 //!
 //! Invariant: async-signal-safe: reads only copies of the sections that were made before and, through `ReadWord`, words
 //! of the stack; takes no lock and allocates nothing; the work for one step is bounded by the length of one entry.
@@ -9,15 +9,8 @@
 //! µs with it and 0.2 µs here, at full optimisation over all entries of this executable and the C library; in a dev
 //! build a program sampled at 10 kHz made no progress with it, since handlers took all the time.
 
+use crate::machine::{PRESERVED, RETURN_ADDRESS, SP, Values, Which, interrupted_register, link, plain_address};
 use std::ops::Range;
-
-/// DWARF's numbers of registers.
-pub const RBX: usize = 3;
-pub const RBP: usize = 6;
-pub const RSP: usize = 7;
-const R12: usize = 12;
-const R15: usize = 15;
-const RETURN_ADDRESS: usize = 16;
 
 /// A caller's registers: those that callees preserve, the stack pointer and the return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +18,7 @@ pub struct Registers {
     pub pc: usize,
     pub sp: usize,
     /// By DWARF's number; values of registers that callees may change are meaningless.
-    pub values: [usize; 16],
+    pub values: Values,
     /// Whether `pc` is behind a call, rather than at an instruction that was interrupted.
     pub is_return_address: bool,
 }
@@ -65,7 +58,7 @@ enum Rule {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FrameAddress {
     Register(usize, i64),
-    /// The rule of a procedure linkage table: sp + 8, and 8 more after the push, which is at byte 11 of 16.
+    /// The rule of a procedure linkage table of x86-64: sp + 8, and 8 more after the push, which is at byte 11 of 16.
     LinkageTable,
     NotUnderstood,
 }
@@ -361,6 +354,8 @@ fn run(mut code: Bytes, common: &Common, row: &mut Row, initial: Option<&Row>, t
                 }
                 0x13 => row.change_offset(code.sleb()?.checked_mul(common.data_alignment)?),
                 0x14 => row.set(code.uleb()?, Rule::ValueOffset(scaled(code.uleb()?)?)),
+                // DW_CFA_AARCH64_negate_ra_state: whether the return address is signed.
+                0x2d => {}
                 // DW_CFA_GNU_args_size
                 0x2e => _ = code.uleb()?,
                 _ => return None,
@@ -402,14 +397,16 @@ impl Row {
 
     fn apply(&self, registers: &Registers, stack: &impl ReadWord) -> Option<Registers> {
         let frame_address = match self.frame_address {
-            FrameAddress::Register(RSP, offset) => registers.sp.wrapping_add_signed(offset as isize),
+            FrameAddress::Register(SP, offset) => registers.sp.wrapping_add_signed(offset as isize),
             FrameAddress::Register(register, offset) => {
                 registers.values.get(register)?.wrapping_add_signed(offset as isize)
             }
             FrameAddress::LinkageTable => registers.sp.wrapping_add(if registers.pc & 15 >= 11 { 16 } else { 8 }),
             FrameAddress::NotUnderstood => return None,
         };
-        if frame_address <= registers.sp {
+        // The innermost function alone may have no frame of its own.
+        let link = link(&registers.values).filter(|_| !registers.is_return_address);
+        if frame_address < registers.sp || frame_address == registers.sp && link.is_none() {
             return None;
         }
         let mut caller = Registers { sp: frame_address, is_return_address: true, ..*registers };
@@ -425,41 +422,26 @@ impl Row {
             Rule::ValueOffset(offset) => Some(frame_address.wrapping_add_signed(offset as isize)),
             Rule::NotUnderstood => None,
         };
-        for register in [RBX, RBP].into_iter().chain(R12..=R15) {
+        for register in PRESERVED {
             caller.values[register] = value(self.rules[register], registers.values[register])?;
         }
         caller.pc = match self.rules[RETURN_ADDRESS] {
-            Rule::Same => return None,
-            rule => value(rule, 0)?,
+            Rule::Same => plain_address(link?),
+            rule => plain_address(value(rule, 0)?),
         };
         Some(caller)
     }
 }
 
-/// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's
-/// trampoline.
-#[cfg(target_arch = "x86_64")]
+/// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's or
+/// the kernel's trampoline.
 fn interrupted(sp: usize, stack: &impl ReadWord) -> Option<Registers> {
-    let general = std::mem::offset_of!(libc::ucontext_t, uc_mcontext) + std::mem::offset_of!(libc::mcontext_t, gregs);
-    let register = |number: libc::c_int| stack.read(sp.wrapping_add(general + 8 * number as usize));
-    let mut values = [0; 16];
-    for (place, number) in [
-        (RBX, libc::REG_RBX),
-        (RBP, libc::REG_RBP),
-        (12, libc::REG_R12),
-        (13, libc::REG_R13),
-        (14, libc::REG_R14),
-        (15, libc::REG_R15),
-    ] {
-        values[place] = register(number)?;
+    let register = |which: Which| stack.read(sp.wrapping_add(interrupted_register(which)));
+    let mut values: Values = Default::default();
+    for number in PRESERVED {
+        values[number] = register(Which::Preserved(number))?;
     }
-    Some(Registers { pc: register(libc::REG_RIP)?, sp: register(libc::REG_RSP)?, values, is_return_address: false })
-}
-
-/// Elsewhere the walk ends at signals.
-#[cfg(not(target_arch = "x86_64"))]
-fn interrupted(_: usize, _: &impl ReadWord) -> Option<Registers> {
-    None
+    Some(Registers { pc: register(Which::Pc)?, sp: register(Which::Sp)?, values, is_return_address: false })
 }
 
 #[cfg(test)]
@@ -492,7 +474,7 @@ mod tests {
                     let registers = Registers {
                         pc: start + offset,
                         sp: 0x7000_0000,
-                        values: [0x7000_0100; 16],
+                        values: [0x7000_0100; crate::machine::REGISTERS],
                         is_return_address: false,
                     };
                     if !sections.covers(start + offset) {

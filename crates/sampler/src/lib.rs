@@ -20,7 +20,7 @@
 //! (`events`). A session has any combination of them, each in its own profile, and may pass all samples and events on
 //! as they come (`Consumer`).
 //!
-//! From the bottom up: `wake` and `threads` (timers, rings); `call_frame_information`, `modules`, `symbols`,
+//! From the bottom up: `wake` and `threads` (timers, rings); `machine`, `call_frame_information`, `modules`, `symbols`,
 //! `native_walk`; `interrupted` (crashes); `handler`, whose format of samples `stack` decodes; `events` and
 //! `allocations`; `recording`; `carriers` (which threads are sampled); `reader` and its thread, `reader_thread`;
 //! `wall`; `session`.
@@ -35,6 +35,7 @@ mod demangle;
 pub mod events;
 mod handler;
 pub mod interrupted;
+mod machine;
 mod modules;
 mod native_walk;
 mod reader;

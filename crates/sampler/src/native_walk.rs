@@ -4,7 +4,8 @@
 //! interrupted stack pointer, and of the alternate stack if that is what the thread is on. Left out: native frames
 //! behind managed ones, which walks skip as a whole (`saki_unwind::Frames`), and the scheduler's own stacks.
 
-use crate::call_frame_information::{RBP, RBX, ReadWord, Registers};
+use crate::call_frame_information::{ReadWord, Registers};
+use crate::machine::{self, FP, Moment, PRESERVED, Values};
 use crate::modules;
 use saki_abi::ThreadAbi;
 use saki_os::FaultContext;
@@ -47,8 +48,8 @@ impl ReadWord for Stack {
 }
 
 fn registers_of(context: &FaultContext) -> Registers {
-    let mut values = [0; 16];
-    for number in [RBX, RBP, 12, 13, 14, 15] {
+    let mut values: Values = Default::default();
+    for number in PRESERVED {
         values[number] = context.register(number);
     }
     Registers { pc: context.pc(), sp: context.sp(), values, is_return_address: false }
@@ -73,47 +74,15 @@ pub unsafe fn walk(
 ///
 /// # Safety
 /// `thread` is the current managed thread.
-#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub unsafe fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<()> {
-    let mut found = [0_usize; 7];
-    let pc: usize;
-    // SAFETY: copies registers to `found`, which has room for them. They are of one moment: nothing between the
-    // instructions changes them.
-    unsafe {
-        std::arch::asm!(
-            "lea {pc}, [rip]",
-            "mov [{found}], rsp",
-            "mov [{found} + 8], rbx",
-            "mov [{found} + 16], rbp",
-            "mov [{found} + 24], r12",
-            "mov [{found} + 32], r13",
-            "mov [{found} + 40], r14",
-            "mov [{found} + 48], r15",
-            pc = out(reg) pc,
-            found = in(reg) found.as_mut_ptr(),
-            options(nostack, preserves_flags)
-        );
-    }
-    let mut values = [0; 16];
-    for (number, value) in [RBX, RBP, 12, 13, 14, 15].into_iter().zip(&found[1..]) {
-        values[number] = *value;
-    }
-    let registers = Registers { pc, sp: found[0], values, is_return_address: false };
+    let Moment { pc, sp, values } = machine::here();
+    let registers = Registers { pc, sp, values, is_return_address: false };
     // This function's own frame is walked too, so it must be there until the walk is over.
     // SAFETY: this function's contract; the registers are this function's own.
     let (end, frames) = unsafe { walk_from(thread, registers, 0..0, |_| {}) };
     frames.filter(|_| end == End::Managed)?.for_each(visit);
     Some(())
-}
-
-/// Finds nothing: walks are written for x86-64 alone.
-///
-/// # Safety
-/// Any arguments will do. The function is unsafe because the one for x86-64 is.
-#[cfg(not(target_arch = "x86_64"))]
-pub unsafe fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()> {
-    None
 }
 
 /// Walks from `registers` as `walk` does; `alternate` is the alternate stack that the walk may begin on.
@@ -192,18 +161,23 @@ pub unsafe fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>
 /// The managed caller of one of our own stubs (`saki_code::stub_address`), which no call frame information describes.
 /// Only a return into managed code counts, so other code without call frame information is rarely mistaken for a stub.
 fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
-    let (sp, fp) = (registers.sp, registers.values[RBP]);
+    let (sp, fp) = (registers.sp, registers.values[FP]);
     let caller = |pc: usize, sp: usize, fp: usize| {
         let mut caller = Registers { pc, sp, is_return_address: true, ..*registers };
-        caller.values[RBP] = fp;
+        caller.values[FP] = fp;
         caller
     };
-    let managed = |address: usize| stack.read(address).filter(|pc| saki_code::contains(pc.wrapping_sub(1)));
+    let is_managed = |pc: &usize| saki_code::contains(pc.wrapping_sub(1));
+    let managed = |address: usize| stack.read(address).filter(is_managed);
     if !registers.is_return_address {
-        // Any register may hold anything, so nothing is added that could overflow. Before `push rbp` or behind `leave`;
-        // and between `push rbp` and `mov rbp, rsp`.
-        if let Some(pc) = managed(sp) {
-            return Some(caller(pc, sp.wrapping_add(8), fp));
+        // Any register may hold anything, so nothing is added that could overflow. Before the frame pointer is pushed
+        // or behind its pop; and between the push and the move of the stack pointer to it.
+        let (pc, caller_sp) = match machine::link(&registers.values) {
+            Some(link) => (Some(link).filter(is_managed), sp),
+            None => (managed(sp), sp.wrapping_add(8)),
+        };
+        if let Some(pc) = pc {
+            return Some(caller(pc, caller_sp, fp));
         }
         if let Some(pc) = managed(sp.wrapping_add(8)).filter(|_| stack.read(sp) == Some(fp)) {
             return Some(caller(pc, sp.wrapping_add(16), fp));
@@ -218,13 +192,14 @@ fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
 /// # Safety
 /// `thread` is valid and the registers are a state of its own; its stack does not change while the iterator is used.
 unsafe fn frames_at(thread: *const ThreadAbi, registers: &Registers) -> ContextFrames {
-    let (pc, sp, fp) = (registers.pc, registers.sp, registers.values[RBP]);
+    let (pc, sp, fp) = (registers.pc, registers.sp, registers.values[FP]);
     if registers.is_return_address {
         // SAFETY: `thread` and the registers are a state of the current thread in which it was interrupted, or to which
         // its native frames return; this function demands the same as `of_context`.
         return unsafe { Frames::of_return(thread, pc, sp, fp) };
     }
+    let link = machine::link(&registers.values);
     // SAFETY: `thread` is current, and `registers` are those with which it was interrupted, which this function
     // demands.
-    unsafe { Frames::of_context(thread, Interrupted { pc, sp, fp, link: None }) }
+    unsafe { Frames::of_context(thread, Interrupted { pc, sp, fp, link }) }
 }
