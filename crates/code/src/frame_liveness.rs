@@ -12,14 +12,19 @@
 //! landing pad all registers but the two of the exception are undefined.
 //!
 //! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
-//! call: their words are live. On architectures other than x86-64 all words count as live.
+//! call: their words are live. On aarch64 the saved values of callee-saved registers are live too.
 
 use crate::CodeInfo;
 use saki_abi::CALLEE_SAVED;
 
+#[cfg(target_arch = "aarch64")]
+#[path = "frame_liveness/aarch64.rs"]
+mod arch;
 #[cfg(target_arch = "x86_64")]
 #[path = "frame_liveness/x86_64.rs"]
 mod arch;
+#[path = "frame_liveness/dataflow.rs"]
+mod dataflow;
 
 /// Liveness of the frame words of one body. Made once, when the body is first found on a stack in a full collection.
 #[derive(Debug)]
@@ -68,21 +73,11 @@ impl CodeInfo {
     /// The words that are live when the call with this return address returns; `None` when they are unknown. The first
     /// call for a body allocates, so this is not for signal handlers.
     pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
-        let body = self.liveness.get_or_init(|| analyse(self).map(Box::new)).as_ref()?;
+        let body = self.liveness.get_or_init(|| dataflow::analyse(self).map(Box::new)).as_ref()?;
         let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;
         let index = body.calls.binary_search_by_key(&offset, |call| call.0).ok()?;
         let first = body.calls[index].1 as usize;
         let len = (body.word_count as usize + CALLEE_SAVED.len()).div_ceil(64);
         Some(LiveWords { body, live: &body.bits[first..first + len] })
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
-    arch::analyse(info)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn analyse(_: &CodeInfo) -> Option<FrameLiveness> {
-    None
 }

@@ -351,12 +351,13 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
 }
 
 /// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if it
-/// saves registers that no walk follows.
+/// saves registers that no walk follows; on aarch64 none are followed, so that the saved values count as live.
 fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     let buffer = &context.codegen.compiled_code()?.buffer;
     let layout = buffer.frame_layout()?;
     let slots = &context.codegen.func.sized_stack_slots;
     let slots_end = slots.iter().map(|(slot, data)| layout.stackslots[slot].offset + data.size).max().unwrap_or(0);
+    let follows_registers = cfg!(target_arch = "x86_64");
     let mut clobber_bytes = 0;
     let mut saved_registers = 0;
     for (_, inst) in &buffer.unwind_info {
@@ -364,6 +365,7 @@ fn spill_area(context: &CompileContext) -> Option<SpillArea> {
             UnwindInst::DefineNewFrame { offset_downward_to_clobbers, .. } => {
                 clobber_bytes = *offset_downward_to_clobbers;
             }
+            UnwindInst::SaveReg { .. } if !follows_registers => {}
             UnwindInst::SaveReg { reg, .. } if reg.class() == RegClass::Int => {
                 let index = CALLEE_SAVED.iter().position(|&number| number == reg.hw_enc())?;
                 saved_registers |= 1 << index;
