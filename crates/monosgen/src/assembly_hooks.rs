@@ -13,7 +13,7 @@ use saki_runtime::CurrentThread;
 use saki_runtime::exec::thread_data;
 use saki_types::binder::AssemblyName;
 use saki_types::emitted::EmittedType;
-use saki_types::{Assembly, Image, LoadResult, LoaderEvents, universe};
+use saki_types::{Assembly, Image, LoadResult, LoaderEvents, Ty, universe};
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 use std::ptr;
@@ -124,6 +124,27 @@ impl LoaderEvents for HostLoaderEvents {
         config::assembly_loaded(assembly);
         tell(assembly);
         self.0.assembly_loaded(assembly);
+    }
+
+    fn load_in_context(&self, context: u32, wanted: &AssemblyName) -> Option<&'static Assembly> {
+        self.0.load_in_context(context, wanted)
+    }
+
+    fn resolve_in_context(
+        &self,
+        context: u32,
+        wanted: &AssemblyName,
+        requesting: Option<&'static Image>,
+    ) -> Option<&'static Assembly> {
+        self.0.resolve_in_context(context, wanted, requesting)
+    }
+
+    fn are_types_awaited(&self) -> bool {
+        self.0.are_types_awaited()
+    }
+
+    fn type_made(&self, ty: Ty) {
+        self.0.type_made(ty);
     }
 
     fn finish_type(&self, emitted: &'static EmittedType) {
