@@ -98,6 +98,7 @@ pub(crate) fn bundle_of_file(path: &Path) -> Option<LoadResult<&'static Assembly
 /// Passes the loader's questions to the host, and then to the program.
 pub(crate) struct HostLoaderEvents(pub(crate) &'static dyn LoaderEvents);
 
+/// Left out: load contexts, which .NET's class libraries alone have.
 impl LoaderEvents for HostLoaderEvents {
     fn find_before_search(&self, wanted: &AssemblyName, is_for_reflection: bool) -> Option<&'static Assembly> {
         let hooks = with_hooks(is_for_reflection, |hooks| hooks.clone());
@@ -124,19 +125,6 @@ impl LoaderEvents for HostLoaderEvents {
         config::assembly_loaded(assembly);
         tell(assembly);
         self.0.assembly_loaded(assembly);
-    }
-
-    fn load_in_context(&self, context: u32, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        self.0.load_in_context(context, wanted)
-    }
-
-    fn resolve_in_context(
-        &self,
-        context: u32,
-        wanted: &AssemblyName,
-        requesting: Option<&'static Image>,
-    ) -> Option<&'static Assembly> {
-        self.0.resolve_in_context(context, wanted, requesting)
     }
 
     fn are_types_awaited(&self) -> bool {
