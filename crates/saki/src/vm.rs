@@ -152,7 +152,14 @@ impl VmBuilder {
                 // A machine that nobody ends runs as long as the process: then the other end is gone, too.
                 let is_ended = machine.main_thread().managed().blocking(|| is_to_end.recv().is_ok());
                 if is_ended {
-                    let _ = is_over.send(machine.end());
+                    let is_green = machine.main_thread().managed().is_green();
+                    let exit_code = machine.end();
+                    // Threads that serve the machine may stop the world once more; this one would be waited for. The
+                    // scheduler detaches its own when their OS thread ends.
+                    if !is_green {
+                        saki_thread::detach_current();
+                    }
+                    let _ = is_over.send(exit_code);
                 } else {
                     loop {
                         machine.main_thread().managed().blocking(std::thread::park);
