@@ -72,9 +72,9 @@ class AbortInFinally
         var aborter = new Thread(() => thread.Abort());
         aborter.Start();
         Thread.Sleep(30);
-        // Once in three times: a runtime may be busy for a while, with compiling or collecting.
+        // Once in some seconds: a runtime may be busy for a while, with compiling or collecting; a wait that costs time never ends.
         double busyMs = 1000;
-        for (int time = 0; time < 3 && busyMs >= 100; time++)
+        for (int time = 0; time < 40 && busyMs >= 100; time++)
         {
             var before = Process.GetCurrentProcess().TotalProcessorTime;
             Thread.Sleep(200);
