@@ -21,6 +21,7 @@ pub mod first_chance;
 pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
+pub mod host_policies;
 pub mod host_probes;
 pub mod host_profiler;
 pub mod host_settings;

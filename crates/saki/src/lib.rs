@@ -27,9 +27,12 @@
 //! - **Bindings** for other languages keep objects as [`Unscoped`] numbers, and classes and members, whose types have
 //!   the layout of a pointer that is never null, as they are.
 //! - **Exceptions** are errors: [`Exception`] inside, [`Error`] with its text outside.
-//! - **Functions of Rust** serve as internal calls ([`VmBuilder::function`]) and as delegates ([`Thread::delegate`]).
-//! - The host's signal handlers, standard streams, working folder and exit stay the host's; only faults in managed code
-//!   are handled, by handlers that pass on the others.
+//! - **Functions of Rust** serve as internal calls ([`VmBuilder::typed_function`] with types of Rust,
+//!   [`VmBuilder::function`] with values) and as delegates ([`Thread::typed_delegate`], [`Thread::delegate`]).
+//! - The host's signal handlers and working folder stay the host's; only faults in managed code are handled, by handlers
+//!   that pass on the others. Programs write to the process's streams and may end it, with a report if nobody catches an
+//!   exception, unless the host decides otherwise: [`VmBuilder::on_output`], [`VmBuilder::forbid_exit`],
+//!   [`VmBuilder::on_unhandled`].
 //!
 //! Invariant: safe code cannot reach an object that was freed or moved. Left out: value types as Rust structs, and
 //! class libraries of .NET (the machine runs on Mono's).
@@ -39,13 +42,16 @@ mod checks;
 mod objects;
 mod runs;
 mod thread;
+mod typed;
 mod unscoped;
 mod values;
 mod vm;
 
 pub use objects::{Assembly, Class, Field, Method, Object, Property, Rooted};
 pub use runs::{Attachment, Refused, detach, is_attached};
+pub use saki_runtime::vm::host_policies::OutputStream;
 pub use thread::Thread;
+pub use typed::{FromValue, IntoValue, TypedFunction};
 pub use unscoped::Unscoped;
 pub use values::{Error, Exception, Value};
 pub use vm::{Threads, Vm, VmBuilder, add_function};

@@ -3,7 +3,7 @@
 use crate::calls::{self, Closure};
 use crate::runs::{self, Attachment, Entered, Inside, Refused, Runs};
 use crate::thread::Scope;
-use crate::{Error, Exception, Thread, Value};
+use crate::{Error, Exception, Thread, TypedFunction, Value};
 use saki_base::locks::{Mutex, rank};
 use saki_hosting::settings;
 use saki_interop::host;
@@ -11,6 +11,7 @@ use saki_os::signal::SignalMask;
 use saki_runtime::Vm as Machine;
 use saki_runtime::exec::host_calls;
 use saki_runtime::vm::VmOptions;
+use saki_runtime::vm::host_policies::OutputStream;
 use saki_sched::ThreadMode;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,6 +118,36 @@ impl VmBuilder {
         F: for<'t> Fn(Thread<'t>, &[Value<'t>]) -> Result<Value<'t>, Exception<'t>> + Send + Sync + 'static,
     {
         self.functions.push((name.to_owned(), Arc::new(function)));
+        self
+    }
+
+    /// A function for an internal call, as [`VmBuilder::function`], with types of Rust: `|a: i32, text: String| -> f64`.
+    /// `Option` is for what may be null, a `Result`'s error becomes an InvalidOperationException.
+    #[must_use]
+    pub fn typed_function<P>(self, name: &str, function: impl TypedFunction<P>) -> VmBuilder {
+        self.function(name, move |t, arguments| function.call(t, arguments))
+    }
+
+    /// Programs do not end the host's process: `Environment.Exit` throws NotSupportedException.
+    #[must_use]
+    pub fn forbid_exit(mut self) -> VmBuilder {
+        self.options.host.programs_may_exit = false;
+        self
+    }
+
+    /// The function gets what programs write to standard output and standard error by `Console`, in place of the
+    /// process's streams. It may be called by any thread.
+    #[must_use]
+    pub fn on_output(mut self, function: impl Fn(OutputStream, &[u8]) + Send + Sync + 'static) -> VmBuilder {
+        self.options.host.on_output = Some(Arc::new(function));
+        self
+    }
+
+    /// The function gets the text of an exception that a thread of the program's does not catch, in place of the report
+    /// on standard error. The process ends when it returns; exceptions inside [`Vm::run`] are results instead.
+    #[must_use]
+    pub fn on_unhandled(mut self, function: impl Fn(&str) + Send + Sync + 'static) -> VmBuilder {
+        self.options.host.on_unhandled = Some(Arc::new(function));
         self
     }
 

@@ -5,8 +5,8 @@
 use saki::{Error, Refused, Rooted, Threads, Unscoped, Value, Vm};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 const LIBRARY: &str = r#"
 using System;
@@ -37,6 +37,40 @@ namespace Some
         [MethodImpl (MethodImplOptions.InternalCall)] extern string Ask (string text, ref Point point, byte number);
         [MethodImpl (MethodImplOptions.InternalCall)] static extern Point Origin (bool wide);
         [MethodImpl (MethodImplOptions.InternalCall)] static extern void Fail (string how);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern string Typed (int number, string text, double? by);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern int Wrong (long number);
+
+        public static string UseTyped ()
+        {
+            string text = Typed (1, "a", null) + Typed (2, "b", 0.5);
+            foreach (Func<object> call in new Func<object> [] { () => Typed (3, null, 1), () => Typed (-1, "c", 1), () => Wrong (1) }) {
+                try {
+                    text += call () + ".";
+                } catch (Exception e) {
+                    text += e.GetType ().Name + ": " + e.Message;
+                }
+            }
+            return text;
+        }
+
+        public static void Crash ()
+        {
+            var thread = new Thread (() => { throw new FormatException ("nobody catches it"); });
+            thread.Start ();
+            thread.Join ();
+        }
+
+        public static string Leave ()
+        {
+            Console.WriteLine ("leaves");
+            Console.Error.Write ("an error");
+            try {
+                Environment.Exit (3);
+            } catch (NotSupportedException e) {
+                return e.Message;
+            }
+            return "?";
+        }
 
         public string Both ()
         {
@@ -84,17 +118,52 @@ fn library() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("some.dll")
 }
 
+/// Compiles the library once. False without `mcs`.
+fn has_library() -> bool {
+    static IS_THERE: OnceLock<bool> = OnceLock::new();
+    *IS_THERE.get_or_init(|| {
+        let source = library().with_extension("cs");
+        std::fs::write(&source, LIBRARY).expect("written");
+        let out = format!("-out:{}", library().display());
+        match Command::new("mcs").args(["-nologo", "-nowarn:0649", "-target:library", &out]).arg(&source).status() {
+            Ok(status) => status.success() || panic!("mcs: {status}"),
+            Err(error) => {
+                eprintln!("skipped: mcs: {error}");
+                false
+            }
+        }
+    })
+}
+
+#[test]
+fn an_exception_that_nobody_catches_is_told_to_the_host() {
+    const NAME: &str = "an_exception_that_nobody_catches_is_told_to_the_host";
+    if std::env::var_os(MODE).is_some() {
+        let vm = Vm::builder().on_unhandled(|text| println!("told: {text}")).start().expect("a machine");
+        let crashed = vm.run(|t| {
+            t.load(library())?.class(t, "Some.Counter")?.call(t, "Crash", &[]).map(|_| ()).map_err(Error::from)
+        });
+        panic!("the process goes on: {crashed:?}");
+    }
+    if !has_library() {
+        return;
+    }
+    let mut host = Command::new(std::env::current_exe().expect("a name"));
+    let host = host.args(["--exact", NAME, "--nocapture"]).env(MODE, "native").env("SAKI_NO_CACHE", "1").output();
+    let host = host.expect("started");
+    let (out, error) = (String::from_utf8_lossy(&host.stdout), String::from_utf8_lossy(&host.stderr));
+    assert!(out.contains("told: System.FormatException: nobody catches it"), "{out}\n{error}");
+    assert!(!error.contains("Unhandled Exception"), "{error}");
+    assert_eq!(host.status.code(), Some(1), "as for a program");
+}
+
 #[test]
 fn rust_and_managed_code_call_each_other() {
     if std::env::var_os(MODE).is_some() {
         return host();
     }
-    let source = library().with_extension("cs");
-    std::fs::write(&source, LIBRARY).expect("written");
-    let out = format!("-out:{}", library().display());
-    match Command::new("mcs").args(["-nologo", "-nowarn:0649", "-target:library", &out]).arg(&source).status() {
-        Ok(status) => assert!(status.success()),
-        Err(error) => return eprintln!("skipped: mcs: {error}"),
+    if !has_library() {
+        return;
     }
     for (mode, stress) in [("native", "0"), ("green", "0"), ("mn", "0"), ("native", "60"), ("mn", "60")] {
         let mut host = Command::new(std::env::current_exe().expect("a name"));
@@ -114,6 +183,8 @@ fn host() {
     };
     let missing = Vm::builder().class_libraries("/no/such/folder").start().err().expect("no class libraries");
     assert!(missing.message().contains("/no/such/folder/4.5/mscorlib.dll"), "{missing}");
+    let written = Arc::new(Mutex::new(String::new()));
+    let output = Arc::clone(&written);
     let vm = Vm::builder()
         .threads(threads)
         .function("Some.Counter::Origin", |t, arguments| {
@@ -128,6 +199,15 @@ fn host() {
             field("Text", Value::Text("origin"))?;
             Ok(point.into())
         })
+        .typed_function("Some.Counter::Typed", |number: i32, text: String, by: Option<f64>| match number {
+            0.. => Ok(format!("{number}{text}{by:?} ")),
+            _ => Err(format!("{number} is too small")),
+        })
+        .typed_function("Some.Counter::Wrong", |_: i32| 1)
+        .on_output(move |stream, bytes| {
+            output.lock().expect("no panic").push_str(&format!("{stream:?} {}", String::from_utf8_lossy(bytes)));
+        })
+        .forbid_exit()
         .function("Some.Counter::Fail(string)", |t, arguments| match arguments[0].as_text(t).as_deref() {
             Some("exception") => t.throw("System.TimeoutException", "too late"),
             how => panic!("the way is {how:?}"),
@@ -157,6 +237,15 @@ fn host() {
     });
     let delegated = delegated.expect("it runs");
     assert_eq!(delegated.expect("no exception").as_deref(), Some("0/I32(0)/p01/I32(1)/p12/I32(2)/p2"));
+    let typed = vm.run(typed).expect("it runs").expect("no exception");
+    assert_eq!(
+        typed,
+        "1aNone 2bSome(0.5) ArgumentException: The function wants a string as parameter 2, and gets another value.\
+         InvalidOperationException: -1 is too small\
+         ArgumentException: The function wants a int as parameter 1, and gets another value.\
+         6The host does not let programs end its process."
+    );
+    assert_eq!(*written.lock().expect("no panic"), "Out leaves\nError an error");
     many_threads(&vm, &rooted);
     assert_eq!(vm.run(|_| vm.end()), Ok(Err(Refused::InsideRun)));
     keeps_and_detaches(&vm);
@@ -165,6 +254,17 @@ fn host() {
     assert_eq!(vm.run(|_| ()), Err(Refused::Ended));
     assert_eq!(vm.attach().err(), Some(Refused::Ended));
     drop(rooted);
+}
+
+/// Functions with types of Rust, as internal calls and as a delegate; a program that wants to end the process.
+fn typed(t: saki::Thread<'_>) -> Result<String, Error> {
+    let class = t.load(library())?.class(t, "Some.Counter")?;
+    let int = t.core_class("System.Int32")?;
+    let function = t.core_class("System.Func`2")?.generic(t, &[int, int])?;
+    let twice = t.typed_delegate(function, |number: i32| number * 2)?;
+    let sum = class.call(t, "WaitFor", &[twice.into(), Value::I32(3)])?.as_i32().unwrap_or_default();
+    let text = |name: &str| Ok::<_, Error>(class.call(t, name, &[])?.as_text(t).unwrap_or_default());
+    Ok(format!("{}{sum}{}", text("UseTyped")?, text("Leave")?))
 }
 
 fn objects(t: saki::Thread<'_>) -> Result<Rooted, Error> {

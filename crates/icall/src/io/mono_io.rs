@@ -13,7 +13,7 @@ use crate::arguments::{argument_error, non_null};
 use crate::system_call::system_call;
 use saki_os::error::Errno;
 use saki_runtime::exec::waits::Attempt;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, vm};
 use std::ffi::CStr;
 use std::hint::black_box;
 
@@ -217,6 +217,12 @@ fn write(
     let (address, length) = buffer(t, array, offset, count)?;
     let result = file_handles::lookup(handle).and_then(|file| {
         file.access.require(Access::WRITE)?;
+        // SAFETY: `length` bytes of an array that `array` in this frame keeps in place; managed code that changes them
+        // meanwhile makes other bytes of them, as for a system call.
+        let bytes = unsafe { std::slice::from_raw_parts(address, length) };
+        if vm::options().host.takes_output(t, file.fd, bytes) {
+            return Ok(length);
+        }
         // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
         unsafe { streams::write(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
     });

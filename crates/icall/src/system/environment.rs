@@ -2,8 +2,9 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_interop::dllmap::configuration_directory;
+use saki_runtime::object::exceptions;
 use saki_runtime::vm::{crash_report, exit as process_exit, host_settings, stack_trace, unhandled};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, vm};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -70,7 +71,14 @@ fn command_line_args<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
 }
 
 /// Ends the process with this code, after the handlers of ProcessExit.
-pub fn exit(t: CurrentThread, code: i32) {
+///
+/// # Errors
+/// NotSupportedException where the host does not let programs end its process.
+pub fn exit(t: CurrentThread, code: i32) -> Managed<()> {
+    if !vm::options().host.programs_may_exit {
+        let message = "The host does not let programs end its process.";
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
+    }
     vm::set_exit_code(code);
     process_exit::run_exit_hooks(t);
     // Handlers of ProcessExit may have set another one.

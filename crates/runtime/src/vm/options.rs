@@ -9,6 +9,7 @@ use crate::compile;
 use crate::coverage::CoverageSettings;
 use crate::profile_log::LogSettings;
 use crate::profile_log::callspec::CallSpec;
+use crate::vm::host_policies::HostPolicies;
 use crate::vm::net::NetRuntime;
 use saki_os::clock::Clock;
 use saki_os::message_log::MessageOptions;
@@ -78,6 +79,8 @@ pub struct VmOptions {
     pub trace: Option<CallSpec>,
     /// Write the crash reports that the program asks for to files: not with MONO_CRASH_NOFILE.
     pub crash_files: bool,
+    /// What a host of the library decides.
+    pub host: HostPolicies,
     /// Whose time the machine runs by.
     pub clock: Clock,
     /// From where the machine takes its random choices; not those of the program, which are the system's.
@@ -129,6 +132,7 @@ impl Default for VmOptions {
             coverage: None,
             trace: None,
             crash_files: true,
+            host: HostPolicies::default(),
             clock: Clock::SYSTEM,
             random: Random::SYSTEM,
         }

@@ -75,7 +75,10 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
         true => (true, crate::exit_code::exit_code()),
         false => (raise_event(t, exception), exit_code),
     };
-    if is_abort || !(upper_layers().host.report_unhandled)(t, exception) {
+    let is_reported = !is_abort
+        && (options().host.reports_unhandled(t, || describe(t, exception))
+            || (upper_layers().host.report_unhandled)(t, exception));
+    if !is_reported {
         write_report(&describe(t, exception), was_handled);
     }
     saki_thread::end_process(exit_code)
