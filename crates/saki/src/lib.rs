@@ -29,9 +29,9 @@
 //! - **Exceptions** are errors: [`Exception`] inside, [`Error`] with its text outside.
 //! - **Functions of Rust** serve as internal calls ([`VmBuilder::typed_function`] with types of Rust,
 //!   [`VmBuilder::function`] with values) and as delegates ([`Thread::typed_delegate`], [`Thread::delegate`]).
-//! - The host's signal handlers and working folder stay the host's; only faults in managed code are handled, by handlers
-//!   that pass on the others. Programs write to the process's streams and may end it, with a report if nobody catches an
-//!   exception, unless the host decides otherwise: [`VmBuilder::on_output`], [`VmBuilder::forbid_exit`],
+//! - The host's signal handlers and working folder stay the host's; only faults in managed code are handled, by
+//!   handlers that pass on the others. Programs write to the process's streams and may end it, with a report if nobody
+//!   catches an exception, unless the host decides otherwise: [`VmBuilder::on_output`], [`VmBuilder::forbid_exit`],
 //!   [`VmBuilder::on_unhandled`].
 //!
 //! Invariant: safe code cannot reach an object that was freed or moved. Left out: value types as Rust structs, and

@@ -3,7 +3,7 @@
 use crate::calls::{self, Closure};
 use crate::checks;
 use crate::values::Thrown;
-use crate::{Assembly, Class, Exception, Object, TypedFunction, Value};
+use crate::{Assembly, Class, Exception, Object, Value};
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::handles;
 use saki_runtime::{CurrentThread, ExceptionType, Managed, Obj, Str};
@@ -157,14 +157,6 @@ impl<'t> Thread<'t> {
         let body = calls::body(closure, ret);
         let made = self.caught(saki_interop::host_functions::delegate(self.t, class.ty(), body))?;
         Ok(self.keep(made))
-    }
-
-    /// A delegate, as [`Thread::delegate`], over a function with types of Rust.
-    ///
-    /// # Errors
-    /// Those of [`Thread::delegate`].
-    pub fn typed_delegate<P>(self, class: Class, function: impl TypedFunction<P>) -> Thrown<'t, Object<'t>> {
-        self.delegate(class, move |t, arguments| function.call(t, arguments))
     }
 
     /// An exception of a class of the core library, to be returned by a function that managed code calls.

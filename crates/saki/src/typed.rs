@@ -4,7 +4,7 @@
 //! which parameter got which value. Left out: structs, and objects whose class is checked (take an [`Object`] value).
 
 use crate::values::Thrown;
-use crate::{Exception, Thread, Value};
+use crate::{Class, Exception, Object, Thread, Value, VmBuilder};
 use std::fmt::Display;
 
 /// A type of Rust that a parameter may have.
@@ -171,3 +171,23 @@ typed! { A 0, B 1, C 2; 3 }
 typed! { A 0, B 1, C 2, D 3; 4 }
 typed! { A 0, B 1, C 2, D 3, E 4; 5 }
 typed! { A 0, B 1, C 2, D 3, E 4, G 5; 6 }
+
+impl VmBuilder {
+    /// A function for an internal call, as [`VmBuilder::function`], with types of Rust:
+    /// `|a: i32, text: String| -> f64`.
+    /// `Option` is for what may be null, a `Result`'s error becomes an InvalidOperationException.
+    #[must_use]
+    pub fn typed_function<P>(self, name: &str, function: impl TypedFunction<P>) -> VmBuilder {
+        self.function(name, move |t, arguments| function.call(t, arguments))
+    }
+}
+
+impl<'t> Thread<'t> {
+    /// A delegate, as [`Thread::delegate`], over a function with types of Rust.
+    ///
+    /// # Errors
+    /// Those of [`Thread::delegate`].
+    pub fn typed_delegate<P>(self, class: Class, function: impl TypedFunction<P>) -> Thrown<'t, Object<'t>> {
+        self.delegate(class, move |t, arguments| function.call(t, arguments))
+    }
+}

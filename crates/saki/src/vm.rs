@@ -3,7 +3,7 @@
 use crate::calls::{self, Closure};
 use crate::runs::{self, Attachment, Entered, Inside, Refused, Runs};
 use crate::thread::Scope;
-use crate::{Error, Exception, Thread, TypedFunction, Value};
+use crate::{Error, Exception, Thread, Value};
 use saki_base::locks::{Mutex, rank};
 use saki_hosting::settings;
 use saki_interop::host;
@@ -119,13 +119,6 @@ impl VmBuilder {
     {
         self.functions.push((name.to_owned(), Arc::new(function)));
         self
-    }
-
-    /// A function for an internal call, as [`VmBuilder::function`], with types of Rust: `|a: i32, text: String| -> f64`.
-    /// `Option` is for what may be null, a `Result`'s error becomes an InvalidOperationException.
-    #[must_use]
-    pub fn typed_function<P>(self, name: &str, function: impl TypedFunction<P>) -> VmBuilder {
-        self.function(name, move |t, arguments| function.call(t, arguments))
     }
 
     /// Programs do not end the host's process: `Environment.Exit` throws NotSupportedException.
