@@ -7,7 +7,6 @@
 //! Invariant: no function unwinds into the host, and none goes on after something that it cannot do: it ends the
 //! process with a message that names the function. Left out: the functions that `missing` lists.
 
-mod allocator;
 mod arrays;
 mod assemblies;
 mod assembly_hooks;

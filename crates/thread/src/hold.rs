@@ -23,8 +23,8 @@
 //! may be about to leave its safe region
 //! (RUNNING for a moment, see `protocol`), but it stays in the code that does so, and has all its frames at and above
 //! the interrupted stack pointer. Threads that are STOPPED have published all that they hold.
-//! A thread may be held while it has a lock of its C library, its allocator's above all: from the first signal to the
-//! release, stopper and collector take memory from an allocator that the host does not use.
+//! A thread may be held while it has a lock of its C library, its allocator's above all, from which stopper and
+//! collector take memory, too: a weak point, since two of them may share an arena.
 //! Left out: threads on carriers of a scheduler (a host has native threads alone); a host that blocks the signal for
 //! good is waited for, as Mono does.
 
