@@ -217,10 +217,12 @@ fn write(
     let (address, length) = buffer(t, array, offset, count)?;
     let result = file_handles::lookup(handle).and_then(|file| {
         file.access.require(Access::WRITE)?;
-        // SAFETY: `length` bytes of an array that `array` in this frame keeps in place; managed code that changes them
-        // meanwhile makes other bytes of them, as for a system call.
-        let bytes = unsafe { std::slice::from_raw_parts(address, length) };
-        if vm::options().host.takes_output(t, file.fd, bytes) {
+        if let Some(stream) = vm::options().host.output_taken(file.fd) {
+            let mut bytes = vec![0u8; length];
+            // SAFETY: `length` bytes of an array that `array` in this frame keeps in place. A copy, since managed code
+            // may change them while the host looks.
+            unsafe { std::ptr::copy_nonoverlapping(address, bytes.as_mut_ptr(), length) };
+            vm::options().host.give_output(t, stream, &bytes);
             return Ok(length);
         }
         // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.

@@ -53,16 +53,21 @@ impl fmt::Debug for HostPolicies {
 }
 
 impl HostPolicies {
-    /// Whether the host takes what the program writes to this descriptor. If so, it has got the bytes.
-    pub fn takes_output(&self, t: CurrentThread, descriptor: i32, bytes: &[u8]) -> bool {
-        let Some(function) = &self.on_output else { return false };
-        let stream = match descriptor {
-            libc::STDOUT_FILENO => OutputStream::Out,
-            libc::STDERR_FILENO => OutputStream::Error,
-            _ => return false,
-        };
-        t.managed().blocking(|| function(stream, bytes));
-        true
+    /// The standard stream behind a descriptor, if the host takes what the program writes there.
+    pub fn output_taken(&self, descriptor: i32) -> Option<OutputStream> {
+        self.on_output.as_ref()?;
+        match descriptor {
+            libc::STDOUT_FILENO => Some(OutputStream::Out),
+            libc::STDERR_FILENO => Some(OutputStream::Error),
+            _ => None,
+        }
+    }
+
+    /// Gives the host what the program writes.
+    pub fn give_output(&self, t: CurrentThread, stream: OutputStream, bytes: &[u8]) {
+        if let Some(function) = &self.on_output {
+            t.managed().blocking(|| function(stream, bytes));
+        }
     }
 
     /// Whether the host reports an exception that nobody catches. If so, it has got the text, which is made for it.
