@@ -33,6 +33,7 @@
 
 use crate::mmtk;
 use saki_abi::{ArrayHeader, ObjRef};
+use saki_os::memory::copy_whole_words;
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicPtr, Ordering, fence};
 
@@ -164,8 +165,8 @@ fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
 /// `thread` is current.
 pub unsafe fn bulk_copy(thread: &ManagedThread, destination: *mut u8, source: *const u8, size_bytes: usize) {
     publish_referents();
-    // SAFETY: both ranges are valid for the size, which this function demands; aligned words are moved whole.
-    unsafe { std::ptr::copy(source, destination, size_bytes) };
+    // SAFETY: both ranges are valid for the size, which this function demands.
+    unsafe { copy_whole_words(source, destination, size_bytes) };
     if size_bytes >= size_of::<ObjRef>()
         && mmtk::in_heap_range(destination as usize)
         && let Some(object) = crate::heap::find_object(destination as usize)
@@ -188,9 +189,8 @@ pub unsafe fn array_copy(
     count: usize,
 ) {
     publish_referents();
-    // SAFETY: both ranges are valid, which this function demands; `copy` allows them to overlap. memmove moves aligned
-    // 8-byte words whole on the machines we support, so that another thread never sees half a reference.
-    unsafe { std::ptr::copy(source, destination, count) };
+    // SAFETY: both ranges are valid, which this function demands.
+    unsafe { copy_whole_words(source.cast(), destination.cast(), count * size_of::<ObjRef>()) };
     // SAFETY: `destination_array` is still live and where it was: copying is no safepoint.
     if count == 0 || !unsafe { mmtk::is_unlogged(destination_array) } {
         return;
@@ -221,9 +221,8 @@ pub unsafe fn struct_copy(
     ref_offsets: &[u32],
 ) {
     publish_referents();
-    // SAFETY: both places are valid for the size, which this function demands; `copy` allows them to overlap, and moves
-    // aligned words, such as references, whole on the machines we support.
-    unsafe { std::ptr::copy(source, destination, size_bytes) };
+    // SAFETY: both places are valid for the size, which this function demands.
+    unsafe { copy_whole_words(source, destination, size_bytes) };
     if !ref_offsets.is_empty() {
         // SAFETY: `object` is still live and where it was: copying is no safepoint.
         unsafe { after_store(thread, object) };
@@ -242,8 +241,8 @@ pub unsafe fn struct_copy_unknown(
     references: &[u32],
 ) {
     publish_referents();
-    // SAFETY: both places are valid for the size, which this function demands; `copy` allows them to overlap.
-    unsafe { std::ptr::copy(source, destination, size_bytes) };
+    // SAFETY: both places are valid for the size, which this function demands.
+    unsafe { copy_whole_words(source, destination, size_bytes) };
     for &offset_bytes in references {
         remember_slot(thread, destination.wrapping_add(offset_bytes as usize) as *mut ObjRef);
     }

@@ -6,7 +6,7 @@
 use crate::error::check;
 use crate::limits::{Resource, limit_bytes};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The accesses that a range of pages allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,6 +198,48 @@ impl Drop for Reservation {
     }
 }
 
+/// Copies bytes among which are references, at places that are multiples of 8; the ranges may overlap. Threads that
+/// read such a place meanwhile find the whole old or the whole new reference. The C library's `memmove` promises that
+/// nowhere; x86-64's keeps it, and is used there.
+///
+/// # Safety
+/// Both ranges are valid for the size.
+#[inline]
+pub unsafe fn copy_whole_words(source: *const u8, destination: *mut u8, size_bytes: usize) {
+    if cfg!(target_arch = "x86_64") || !(source.addr() | destination.addr()).is_multiple_of(WORD_BYTES) {
+        // SAFETY: both ranges are valid for the size; `copy` lets them overlap.
+        unsafe { std::ptr::copy(source, destination, size_bytes) };
+    } else {
+        // SAFETY: both ranges are valid for the size and aligned, which was just asked.
+        unsafe { copy_by_words(source, destination, size_bytes) };
+    }
+}
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// # Safety
+/// Both ranges are valid for the size and begin at multiples of 8.
+unsafe fn copy_by_words(source: *const u8, destination: *mut u8, size_bytes: usize) {
+    let whole = size_bytes / WORD_BYTES * WORD_BYTES;
+    let copy_word = |offset: usize| {
+        // SAFETY: an aligned word inside the source's range.
+        let from = unsafe { &*source.add(offset).cast::<AtomicU64>() };
+        // SAFETY: an aligned word inside the destination's range.
+        let to = unsafe { &*destination.add(offset).cast::<AtomicU64>() };
+        // Relaxed, both: a word is whole, and a fence before the copy orders it after what it refers to.
+        to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+    };
+    // SAFETY: what is behind the last whole word of both ranges; a copy of less than a word.
+    let copy_rest = || unsafe { std::ptr::copy(source.add(whole), destination.add(whole), size_bytes - whole) };
+    if destination.addr() <= source.addr() {
+        (0..whole).step_by(WORD_BYTES).for_each(copy_word);
+        copy_rest();
+    } else {
+        copy_rest();
+        (0..whole).step_by(WORD_BYTES).rev().for_each(copy_word);
+    }
+}
+
 /// Changes the protection of pages of any mapping, e.g. of a shared library's.
 ///
 /// # Safety
@@ -253,6 +295,22 @@ pub unsafe fn close_stack_pages(address: *mut u8, len_bytes: usize) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_copied_as_bytes_are_also_where_ranges_overlap() {
+        for size_bytes in [0, 3, 8, 24, 29, 64] {
+            for (source, destination) in [(0, 0), (0, 8), (16, 0), (0, 24), (40, 8)] {
+                let mut words: [u64; 16] = std::array::from_fn(|index| 0x0101_0101_0101_0101 * index as u64);
+                let mut expected: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                expected.copy_within(source..source + size_bytes, destination);
+                let base = words.as_mut_ptr().cast::<u8>();
+                // SAFETY: both ranges lie in the array and begin at words.
+                unsafe { copy_by_words(base.add(source), base.add(destination), size_bytes) };
+                let found: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                assert_eq!(found, expected, "{size_bytes} bytes from {source} to {destination}");
+            }
+        }
+    }
 
     #[test]
     fn committed_pages_hold_data_and_decommit_drops_it() {

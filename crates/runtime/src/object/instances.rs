@@ -9,6 +9,7 @@ use crate::vtables::vtable_of;
 use saki_abi::object::{ArrayBound, ArrayHeader};
 use saki_abi::vtable::{VTable, VTableFlags};
 use saki_base::bug_unless;
+use saki_os::memory::copy_whole_words;
 use saki_types::{Ty, load_texts, universe};
 
 /// A zeroed instance; its constructor has not run. Registers finalizable objects.
@@ -177,7 +178,7 @@ pub fn new_multi_dim_array<'t>(t: CurrentThread<'t>, array_ty: Ty, bounds: &[Arr
 pub unsafe fn copy_struct(t: CurrentThread, dst: *mut u8, src: *const u8, ty: Ty) {
     let (size_bytes, ref_offsets) = ty.value_shape().unwrap_or((0, &[]));
     // SAFETY: the caller's promise; memmove semantics.
-    unsafe { std::ptr::copy(src, dst, size_bytes as usize) };
+    unsafe { copy_whole_words(src, dst, size_bytes as usize) };
     if !ref_offsets.is_empty() {
         saki_gc::barrier::after_copy_unknown(t.managed(), dst, ref_offsets);
     }

@@ -12,6 +12,7 @@ use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
 use saki_abi::object::{ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
 use saki_abi::vtable::VTableFlags;
+use saki_os::memory::copy_whole_words;
 use saki_sync::handle_table::{Handle, StaleHandle};
 use saki_types::{ElementType, LoadError, Ty};
 
@@ -65,7 +66,7 @@ impl<'t> Obj<'t> {
         const HEADER: usize = OBJECT_HEADER_BYTES as usize;
         const _: () = assert!(std::mem::offset_of!(ArrayHeader, bounds) == HEADER);
         // SAFETY: both objects have `size_bytes`.
-        unsafe { std::ptr::copy_nonoverlapping(original.data(), self.data(), size_bytes - HEADER) };
+        unsafe { copy_whole_words(original.data(), self.data(), size_bytes - HEADER) };
     }
 
     /// A boxed number.
