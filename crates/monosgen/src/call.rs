@@ -59,6 +59,7 @@ const DEEPLY_CLEARED_BYTES: usize = 64 << 10;
 /// Least rest of the stack below which so much is cleared.
 const DEEP_REST_BYTES: usize = 4 * DEEPLY_CLEARED_BYTES;
 
+// Of the OS thread, whose stack it is: threads are native here.
 thread_local! {
     /// Where the thread would have allocated next when its stack was last cleared, and from which address down.
     static CLEARED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };

@@ -96,10 +96,6 @@ pub extern "C" fn mono_jit_thread_attach(_domain: *const c_void) -> Option<&'sta
     call_managed("mono_jit_thread_attach", |_| Ok(Some(saki_runtime::vm::domains::current())))
 }
 
-/// Options of Mono's JIT compiler mean nothing here, and are passed over.
-#[unsafe(no_mangle)]
-pub extern "C" fn mono_jit_parse_options(_argc: c_int, _argv: *mut *mut c_char) {}
-
 /// Handlers of signals that were there before are always called for what is not the machine's.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_set_signal_chaining(_chain: c_int) {}

@@ -35,6 +35,7 @@ mod invocations;
 mod invoke;
 mod jit;
 mod jit_info;
+mod jit_options;
 mod logger;
 mod machine;
 mod marshal_specs;

@@ -105,3 +105,8 @@ fn a_library_that_is_loaded_locally_serves_the_class_libraries() {
 fn threads_that_attach_and_detach_leave_no_memory() {
     prints("attach", "memory is kept\n");
 }
+
+#[test]
+fn options_of_mono_do_what_they_say() {
+    prints("options", "compiler: exit code 0, 0 lines\ntrace: exit code 0, 1 lines\nnonsense: exit code 1, 0 lines\n");
+}
