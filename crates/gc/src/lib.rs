@@ -62,5 +62,5 @@ pub use registration::{
     suppress_finalizer,
 };
 pub use roots::{register_root_range, register_root_slots, unregister_roots};
-pub use snapshot::{HeapObject, take_snapshot};
+pub use snapshot::{HeapObject, take_snapshot, walk_heap};
 pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};

@@ -38,20 +38,20 @@ impl HeapObject {
 
     /// The vtable of the object's type.
     pub fn vtable<'a>(self) -> &'a VTable {
-        // SAFETY: objects come from the enumeration of a stopped heap after a full collection: live.
+        // SAFETY: objects come from the enumeration of a stopped heap: live, or dead and not freed.
         unsafe { vtable_of(self.0) }
     }
 
     /// The object's size, with its header and padding.
     pub fn size_bytes(self) -> usize {
-        // SAFETY: a `HeapObject` is made of a live object of a heap that is stopped (`at`), whose header is intact.
+        // SAFETY: a `HeapObject` is made of an object of a heap that is stopped (`at`), whose header is intact.
         unsafe { object_size_bytes(self.0) }
     }
 
     /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made
     /// itself.
     pub fn generation(self) -> u32 {
-        // SAFETY: a `HeapObject` is made of a live object of a heap that is stopped (`at`), whose header is intact.
+        // SAFETY: a `HeapObject` is made of an object of a heap that is stopped (`at`), whose header is intact.
         unsafe { crate::heap::generation_of(self.0) }
     }
 
@@ -64,7 +64,7 @@ impl HeapObject {
             return;
         }
         let start = self.address();
-        // SAFETY: live, and nobody changes anything.
+        // SAFETY: not freed, and nobody changes anything.
         unsafe { for_each_reference(self.0, vtable, |slot| visit(slot as usize - start, *slot)) };
     }
 
@@ -155,6 +155,12 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
     world::for_each_conservative_range(thread, |range| {
         stack_roots::for_each_living_range(range, &dead, &mut show_words);
     });
+}
+
+/// Calls `visit` with each object that the heap has, also those that are dead and that no collection has freed, while
+/// the world is stopped. For a managed thread, or one that is not attached; `visit` must not allocate on the heap.
+pub fn walk_heap(mut visit: impl FnMut(HeapObject)) {
+    world::between_collections(|| mmtk::for_each_object(&mut |object| visit(HeapObject(object))));
 }
 
 /// One snapshot at a time. Waited for with the thread counted as stopped.

@@ -382,17 +382,22 @@ pub extern "C" fn mono_class_implements_interface(class: Ty, interface: Ty) -> c
     })
 }
 
+/// Bytes of an object with its header and padded to its fields' alignment, as Mono counts them.
+fn least_size_bytes(class: Ty) -> LoadResult<u32> {
+    if class.is_value_type() {
+        Ok(class.value_size_bytes()? + saki_abi::object::OBJECT_HEADER_BYTES)
+    } else if class.is_array() || class.element_type == ElementType::String {
+        class.instance_size_bytes()
+    } else {
+        let layout = class.instance_layout()?;
+        Ok(layout.size_bytes.next_multiple_of(layout.align_bytes))
+    }
+}
+
 /// Bytes of an object of the class with its header; of a value's box.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_class_instance_size(class: Ty) -> i32 {
-    load("mono_class_instance_size", || {
-        let size_bytes = if class.is_value_type() {
-            class.value_size_bytes()? + saki_abi::object::OBJECT_HEADER_BYTES
-        } else {
-            class.instance_size_bytes()?
-        };
-        Ok(size_bytes as i32)
-    })
+    load("mono_class_instance_size", || Ok(least_size_bytes(class)? as i32))
 }
 
 /// Bytes of an element of an array of the class.
@@ -433,7 +438,11 @@ pub unsafe extern "C" fn mono_class_value_size(class: Ty, align: *mut u32) -> i3
         let (size_bytes, align_bytes) = if class.is_value_type() {
             (class.value_size_bytes()? as i32, class.value_align_bytes()?)
         } else {
-            (class.instance_size_bytes()? as i32 - HEADER_BYTES, size_of::<usize>() as u32)
+            let align_bytes = match class.is_array() || class.element_type == ElementType::String {
+                true => size_of::<usize>() as u32,
+                false => class.instance_layout()?.align_bytes,
+            };
+            (least_size_bytes(class)? as i32 - HEADER_BYTES, align_bytes)
         };
         // SAFETY: null or the host's variable.
         unsafe { put(align, align_bytes) };

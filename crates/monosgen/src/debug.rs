@@ -94,6 +94,12 @@ pub extern "C" fn mono_debug_lookup_source_location(
     })
 }
 
+/// File and line of an address in the method's code, counted from its start.
+pub(crate) fn source_place(method: &'static Method, native_offset: u32) -> Option<(String, u32)> {
+    let position = source_lines::source_position(method, il_offset(method, native_offset)?)?;
+    Some((position.file.to_string(), position.line))
+}
+
 /// The place in CIL of an address in the method's code, counted from its start; -1 if that is not known.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_debug_il_offset_from_address(

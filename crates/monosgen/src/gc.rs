@@ -84,16 +84,13 @@ type ShowObject = unsafe extern "C" fn(ObjRef, Ty, usize, usize, *const ObjRef, 
 /// The most references that are shown at once; further ones of an object come with size 0.
 const REFERENCES_AT_ONCE: usize = 128;
 
-/// What the host has given to [`mono_gc_walk_heap`], on its way to the collector's thread.
+/// What the host has given to [`mono_gc_walk_heap`].
 struct Walk(ShowObject, *mut c_void);
-
-// SAFETY: the host's function gets its data while the host waits.
-unsafe impl Send for Walk {}
 
 impl Walk {
     fn show(&self, object: HeapObject) {
         let address = ObjRef(std::ptr::with_exposed_provenance_mut(object.address()));
-        // SAFETY: a live object of a stopped heap.
+        // SAFETY: an object of a stopped heap.
         let Some(ty) = unsafe { held(address) }.map(|object| object.ty()) else { return };
         // The size of what was not shown yet.
         let mut size_bytes = object.size_bytes();
@@ -123,18 +120,16 @@ impl Walk {
     }
 }
 
-/// Collects, then shows each object to the host's function while the world is stopped: 0. The function is called on a
-/// thread of the collector's, and must not call the library but to ask a class for its name.
+/// Shows each object of the heap to the host's function while the world is stopped: 0. Dead ones are shown, too, until
+/// a collection has freed them. The function must not call the library but to ask a class for its name.
 ///
 /// # Safety
-/// The function may be called with `data` on another thread.
+/// The function may be called with `data`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_gc_walk_heap(_flags: c_int, function: ShowObject, data: *mut c_void) -> c_int {
     let walk = Walk(function, data);
-    call("mono_gc_walk_heap", |_| {
-        let is_walked = saki_gc::take_snapshot(&mut move |heap| heap.for_each_object(|object| walk.show(object)));
-        c_int::from(!is_walked)
-    })
+    call("mono_gc_walk_heap", |_| saki_gc::walk_heap(|object| walk.show(object)));
+    0
 }
 
 /// No bridge can be registered, so none works: does nothing.

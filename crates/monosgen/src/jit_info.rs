@@ -14,6 +14,11 @@ pub struct MonoJitInfo {
 }
 
 impl MonoJitInfo {
+    /// The method, the first address of the code and its bytes.
+    pub(crate) fn parts(&self) -> (&'static Method, usize, u32) {
+        (self.method, self.start, self.size_bytes)
+    }
+
     /// By which the record is found again.
     pub(crate) fn key(&self) -> (usize, usize) {
         (self.start, std::ptr::from_ref(self.method).addr())

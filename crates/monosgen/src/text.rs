@@ -55,3 +55,10 @@ pub(crate) fn given(bytes: &[u8]) -> *mut c_char {
     }
     copy.cast()
 }
+
+/// Writes a line to the C library's standard output, between what the host writes there.
+pub(crate) fn write_line(line: &str) {
+    let line = CString::new(line).unwrap_or_default();
+    // SAFETY: a text that ends in NUL.
+    unsafe { libc::puts(line.as_ptr()) };
+}

@@ -72,9 +72,10 @@ pub fn prints_without(host: &str, library: &str, missing: Option<(&str, &str)>, 
     let (source, assembly) = (folder.join("some.cs"), folder.join("some.dll"));
     std::fs::write(&source, library).expect("written");
     let out = format!("-out:{}", assembly.display());
+    let target = if library.contains("class Program\n") { "-target:exe" } else { "-target:library" };
     if !succeeds(
         Command::new("mcs")
-            .args(["-nologo", "-unsafe", "-nowarn:0067,0169,0414,0649", "-target:library", &out])
+            .args(["-nologo", "-unsafe", "-nowarn:0067,0169,0414,0649", target, &out])
             .args(references.iter().map(|reference| format!("-r:{}", reference.display())))
             .arg(&source),
     ) {
