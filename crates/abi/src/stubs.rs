@@ -30,9 +30,17 @@ pub enum StubId {
     CallNative,
     /// Like `CallNative`, but errno goes to `last_error` before the thread comes back.
     CallNativeSavingError,
+    /// Like `CallNative`, for a function with arguments in memory: copies the `stub_arg[1]` bytes above the return
+    /// address, a multiple of 16 and at most [`MAX_MEMORY_ARGUMENT_BYTES`].
+    CallNativeInMemory,
+    /// Like `CallNativeInMemory`, but errno goes to `last_error` before the thread comes back.
+    CallNativeInMemorySavingError,
     /// IMT slots jump here: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
 }
+
+/// The most that [`StubId::CallNativeInMemory`] copies.
+pub const MAX_MEMORY_ARGUMENT_BYTES: usize = 2048;
 
 /// The argument of [`StubId::Hot`] that stands for no loop.
 pub const NO_LOOP: u32 = u32::MAX;
@@ -51,6 +59,8 @@ impl StubId {
         StubId::Hot,
         StubId::CallNative,
         StubId::CallNativeSavingError,
+        StubId::CallNativeInMemory,
+        StubId::CallNativeInMemorySavingError,
         StubId::ImtResolve,
     ];
 }

@@ -57,7 +57,7 @@
 //! block.
 //!
 //! **Native calls** go to `StubId::CallNative` with the function's address in `stub_arg[0]`, by the System V convention
-//! of the function's own signature, if no argument lies in memory. The stub leaves managed state for the call, so the
+//! of the function's own signature, or to `StubId::CallNativeInMemory`. The stub leaves managed state for the call, so the
 //! call is no protected one: afterwards the code tests `pending_exception` as after Poll.
 //!
 //! **Invoke thunks** (one per signature, `CodeKind::EntryThunk`, Tail): `fn(code: rdi, args: *const u64 rsi, ret: *mut

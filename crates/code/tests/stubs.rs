@@ -383,6 +383,49 @@ fn native_calls_leave_managed_state_and_come_back() {
     }
 }
 
+/// # Safety
+/// The arguments are those of the test below.
+unsafe extern "C" fn sum(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64) -> u64 {
+    saki_os::error::set_errno(CROSS_DEVICE);
+    [a, b, c, d, e, f, g, h, i].iter().fold(0, |sum, digit| 10 * sum + digit)
+}
+
+#[test]
+fn arguments_in_memory_are_copied_below_the_stub_of_native_calls() {
+    install();
+    for (poll, stub) in [0, 1, 2]
+        .into_iter()
+        .flat_map(|poll| [StubId::CallNativeInMemory, StubId::CallNativeInMemorySavingError].map(|stub| (poll, stub)))
+    {
+        let code: [u8; 46] = [
+            // push rbp; mov rbp, rsp; sub rsp, 32
+            0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20,
+            // mov qword [rsp], 7; mov qword [rsp + 8], 8; mov byte [rsp + 16], 9 of a word that is 0
+            0x48, 0xc7, 0x04, 0x24, 7, 0, 0, 0, 0x48, 0xc7, 0x44, 0x24, 8, 8, 0, 0, 0, 0x48, 0xc7, 0x44, 0x24, 16, 9, 0,
+            0, 0, // mov ecx, 4; mov r8d, 5
+            0xb9, 4, 0, 0, 0, 0x41, 0xb8, 5, 0, 0, 0, 0x90,
+        ];
+        // mov r9d, 6; call stub; leave; ret
+        let body = [&code[..], &[0x41, 0xb9, 6, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xc9, 0xc3]].concat();
+        let target = PlacedTarget::Address(stub_address(stub));
+        let reloc =
+            Reloc { offset: 53, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
+        let caller = place(body, 16, &[reloc], NewBody::new(CodeKind::Method, std::ptr::null(), "caller")).unwrap();
+        // SAFETY: integers, atomics and nullable pointers.
+        let mut thread: Box<WholeThread> = unsafe { Box::new(std::mem::zeroed()) };
+        *thread.abi.poll.get_mut() = poll;
+        thread.abi.stub_arg[0] = sum as *const () as u64;
+        thread.abi.stub_arg[1] = 32;
+        let mut result = 0;
+        // SAFETY: the body passes its three arguments and six numbers on to the function above.
+        let status = unsafe { enter((&raw mut *thread).cast(), caller.start, [1, 2, 3], &mut result) };
+        assert_eq!((status, result), (0, 123_456_789), "{stub:?} {poll}");
+        assert_eq!(thread.state, 0, "RUNNING");
+        let error = if stub == StubId::CallNativeInMemory { 0 } else { CROSS_DEVICE };
+        assert_eq!(thread.abi.last_error, error);
+    }
+}
+
 #[test]
 fn relocations_reach_near_far_and_own_targets() {
     install();

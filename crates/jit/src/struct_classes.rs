@@ -1,17 +1,43 @@
-//! How structs with their managed layout are passed to native code: their scalars, for `abi::StructClass`; and whether
-//! a signature needs memory for arguments.
+//! How structs with their managed layout are passed to native code: their scalars, for `abi::StructClass`; and the
+//! stub through which a function with such arguments is called.
 
 use crate::error::CompileError;
 use cranelift_codegen::ir::{Type, types};
+use saki_abi::StubId;
 use saki_abi::native::{MAX_REGISTER_STRUCT_BYTES, NativeAbi, RegisterPart, Scalar, StructClass};
-use saki_il::ir::{CallSig, IrType};
+use saki_abi::stubs::MAX_MEMORY_ARGUMENT_BYTES;
+use saki_il::ir::{CallSig, IrType, Transition};
 use saki_types::{ElementType, Ty};
 
-/// Whether a C function of this signature gets all its arguments in registers.
-///
+/// How the thread leaves managed state for a call of a C function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NativeDoor {
+    /// It stays in managed state.
+    None,
+    /// By the stub, which copies so many bytes of arguments in memory.
+    Stub { stub: StubId, memory_bytes: u32 },
+    /// By helpers, since the arguments in memory are too many for the stub. An exception cannot leave the function.
+    Helpers,
+}
+
 /// # Errors
 /// Those of `classify`.
-pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool, CompileError> {
+pub(crate) fn native_door(abi: &NativeAbi, transition: Transition, sig: &CallSig) -> Result<NativeDoor, CompileError> {
+    let stubs = match transition {
+        Transition::None => return Ok(NativeDoor::None),
+        Transition::Leave => [StubId::CallNative, StubId::CallNativeInMemory],
+        Transition::LeaveSavingError => [StubId::CallNativeSavingError, StubId::CallNativeInMemorySavingError],
+    };
+    let memory_bytes = memory_bytes(abi, sig)?.next_multiple_of(16);
+    Ok(match memory_bytes {
+        0 => NativeDoor::Stub { stub: stubs[0], memory_bytes },
+        _ if memory_bytes as usize <= MAX_MEMORY_ARGUMENT_BYTES => NativeDoor::Stub { stub: stubs[1], memory_bytes },
+        _ => NativeDoor::Helpers,
+    })
+}
+
+/// Bytes in which the arguments have room that a C function of this signature gets in memory. 0: there are none.
+fn memory_bytes(abi: &NativeAbi, sig: &CallSig) -> Result<u32, CompileError> {
     let mut registers = abi.argument_registers();
     if let Some(IrType::Struct(ty)) = sig.ret
         && classify(abi, ty)?.registers().is_none()
@@ -19,6 +45,7 @@ pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool
     {
         registers.integer -= 1;
     }
+    let mut memory_bytes = 0;
     for &param in &sig.params {
         let fits = match param {
             IrType::Struct(ty) => match classify(abi, ty)? {
@@ -30,10 +57,14 @@ pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool
             _ => registers.take(&[RegisterPart::Integer]),
         };
         if !fits {
-            return Ok(false);
+            // Beside the size, room for alignment to 16 bytes.
+            memory_bytes += match param {
+                IrType::Struct(ty) => ty.value_size_bytes()?.next_multiple_of(8) + 8,
+                _ => 8,
+            };
         }
     }
-    Ok(true)
+    Ok(memory_bytes)
 }
 
 /// Machine type in which the part is passed.

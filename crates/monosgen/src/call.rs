@@ -225,7 +225,7 @@ fn keep_for_caller(t: CurrentThread) {
 }
 
 /// Throws an exception in the managed code that called the host's code, whose frames are left. Returns only if that
-/// cannot be done: the call passed arguments in memory.
+/// cannot be done: the call passed more arguments in memory than its stub copies.
 pub(crate) fn raise(function: &str, exception: Obj) {
     let thread = call(function, |t| {
         t.set_pending(exception);

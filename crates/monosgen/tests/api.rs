@@ -5,6 +5,7 @@ mod common;
 
 /// The library of most hosts, and that of those which need more.
 const LIBRARY: &str = include_str!("api.cs");
+const ARGUMENTS: &str = include_str!("arguments.cs");
 const INNER: &str = include_str!("inner.cs");
 const LARGER: &str = concat!(include_str!("api.cs"), include_str!("more.cs"));
 
@@ -28,6 +29,7 @@ as_under_mono!(objects_are_made_and_asked_as_under_mono, "objects");
 as_under_mono!(images_and_their_tables_are_read_as_under_mono, "images");
 as_under_mono!(domains_threads_and_the_collector_are_asked_as_under_mono, "machine");
 as_under_mono!(reflection_objects_and_attributes_are_made_as_under_mono, "reflection");
+as_under_mono!(exceptions_leave_internal_calls_with_arguments_in_memory, "arguments", ARGUMENTS);
 as_under_mono!(functions_that_no_header_has_do_as_under_mono, "inner", INNER);
 as_under_mono!(the_command_mono_runs_a_program_as_under_mono, "command", INNER);
 as_under_mono!(hooks_of_a_host_are_called_as_under_mono, "hooks", LARGER);

@@ -5,12 +5,12 @@ use super::context::{Cold, Emitter};
 use super::places::{Place, Places};
 use super::plan::Value;
 use super::types::{machine_type, result_type};
-use crate::struct_classes::{classify, passes_in_registers};
+use crate::struct_classes::{NativeDoor, classify, native_door};
 use crate::symbols::RelocTarget;
 use crate::type_facts::{ValueLayout, value_layout};
+use saki_abi::HelperId;
 use saki_abi::native::{ArgumentRegisters, NativeAbi, RegisterPart, StructClass};
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET, THREAD_STUB_ARG_OFFSET};
-use saki_abi::{HelperId, StubId};
 use saki_code::masm::{Address, MachineType, MacroAssembler, MemoryAccess, Reg};
 use saki_il::ir::{CallSig, IrType, Transition, ValueId};
 use saki_types::Ty;
@@ -31,8 +31,8 @@ fn part_type(part: RegisterPart) -> MachineType {
 }
 
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
-    /// Calls a C function, after the thread has left managed state where that is asked for: by the stub, or by helpers
-    /// where its frame would displace arguments in memory.
+    /// Calls a C function, after the thread has left managed state where that is asked for: by a stub, or by helpers
+    /// where there are too many arguments in memory for that.
     pub(super) fn native_call_in(
         &mut self,
         transition: Transition,
@@ -42,16 +42,12 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         args: &[ValueId],
         struct_result: Option<ValueId>,
     ) -> Option<()> {
-        let stub = match transition {
-            Transition::None => return self.native_call(result, code, None, sig, args, struct_result),
-            Transition::Leave => StubId::CallNative,
-            Transition::LeaveSavingError => StubId::CallNativeSavingError,
-        };
-        if passes_in_registers(&NativeAbi::HOST, sig).ok()? {
-            return self.native_call(result, code, Some(stub), sig, args, struct_result);
+        let door = native_door(&NativeAbi::HOST, transition, sig).ok()?;
+        if door != NativeDoor::Helpers {
+            return self.native_call(result, code, door, sig, args, struct_result);
         }
         self.call_helper(HelperId::EnterNative, &[], None);
-        self.native_call(result, code, None, sig, args, struct_result)?;
+        self.native_call(result, code, NativeDoor::None, sig, args, struct_result)?;
         if transition == Transition::LeaveSavingError {
             self.call_helper(HelperId::SaveLastError, &[], None);
         }
@@ -59,12 +55,12 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         Some(())
     }
 
-    /// `stub`: through which the function is called, if not directly.
+    /// `door`: the stub through which the function is called, if not directly.
     fn native_call(
         &mut self,
         result: Value,
         code: Value,
-        stub: Option<StubId>,
+        door: NativeDoor,
         sig: &CallSig,
         args: &[ValueId],
         struct_result: Option<ValueId>,
@@ -103,16 +99,20 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.registers.reserve_arguments(native.places.stack_bytes());
         self.move_arguments(&mut native.moves, Some(code), true);
         let word = MemoryAccess::Whole(MachineType::I64);
-        match stub {
-            Some(stub) => {
+        match door {
+            NativeDoor::Stub { stub, memory_bytes } => {
                 self.masm.store(word, Self::thread_word(THREAD_STUB_ARG_OFFSET), M::CALLEE);
+                if memory_bytes != 0 {
+                    self.masm.constant(M::CALLEE, i64::from(memory_bytes));
+                    self.masm.store(word, Self::thread_word(THREAD_STUB_ARG_OFFSET + 8), M::CALLEE);
+                }
                 self.masm.call(RelocTarget::Stub(stub));
                 let failed = self.masm.label();
                 let pending = Self::thread_word(THREAD_PENDING_EXCEPTION_OFFSET);
                 self.masm.jump_if_word(MachineType::I64, pending, false, failed);
                 self.later(Cold::Pending(failed));
             }
-            None => {
+            NativeDoor::None | NativeDoor::Helpers => {
                 self.masm.store(word, Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
                 // No unwinding through C: exceptions of callbacks stop before it.
                 self.masm.call_register(M::CALLEE);

@@ -1,17 +1,17 @@
 //! Calls of C functions for which the thread leaves managed state (`ir::Transition`).
 //!
-//! They go through `StubId::CallNative`, whose frame lies between this one and the function's. Where that would
-//! displace arguments in memory, helpers leave managed state before the call and come back after it. Left out: what is
-//! passed where (`native`).
+//! They go through `StubId::CallNative` and its like, whose frame lies between this one and the function's. Where there
+//! are too many arguments in memory to be copied below that frame, helpers leave managed state before the call and come
+//! back after it. Left out: what is passed where (`native`).
 
 use super::clif_builder::Callee;
 use super::context::Lowering;
 use crate::error::Lowered;
-use crate::struct_classes::passes_in_registers;
+use crate::struct_classes::{NativeDoor, native_door};
 use crate::symbols::RelocTarget;
-use cranelift_codegen::ir::{InstBuilder, Signature, Value};
+use cranelift_codegen::ir::{InstBuilder, Signature, Value, types};
+use saki_abi::HelperId;
 use saki_abi::thread::THREAD_STUB_ARG_OFFSET;
-use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, Transition};
 
 /// A call of a C function whose arguments are at hand.
@@ -25,17 +25,20 @@ pub(super) struct NativeCall<'a> {
 impl NativeCall<'_> {
     /// Makes the call; its machine results. An exception that waits for the thread's return is thrown.
     pub(super) fn make(self, cx: &mut Lowering<'_, '_>, transition: Transition) -> Lowered<Vec<Value>> {
-        let stub = match transition {
-            Transition::None => return Ok(self.call_function(cx)),
-            Transition::Leave => StubId::CallNative,
-            Transition::LeaveSavingError => StubId::CallNativeSavingError,
-        };
-        if passes_in_registers(cx.native_abi(), self.sig)? {
-            cx.set_thread_word(THREAD_STUB_ARG_OFFSET, self.code);
-            let function = cx.function(RelocTarget::Stub(stub), self.signature);
-            let results = all_results(cx, Callee::Function(function), self.values);
-            cx.throw_if_pending_then(false);
-            return Ok(results);
+        match native_door(cx.native_abi(), transition, self.sig)? {
+            NativeDoor::None => return Ok(self.call_function(cx)),
+            NativeDoor::Stub { stub, memory_bytes } => {
+                cx.set_thread_word(THREAD_STUB_ARG_OFFSET, self.code);
+                if memory_bytes != 0 {
+                    let bytes = cx.b.ins().iconst(types::I64, i64::from(memory_bytes));
+                    cx.set_thread_word(THREAD_STUB_ARG_OFFSET + 8, bytes);
+                }
+                let function = cx.function(RelocTarget::Stub(stub), self.signature);
+                let results = all_results(cx, Callee::Function(function), self.values);
+                cx.throw_if_pending_then(false);
+                return Ok(results);
+            }
+            NativeDoor::Helpers => {}
         }
         cx.call_helper_nothrow(HelperId::EnterNative, &[]);
         let results = self.call_function(cx);

@@ -350,7 +350,13 @@ impl Machine {
     fn target(&mut self, target: RelocTarget) -> usize {
         match target {
             RelocTarget::Stub(stub) => {
-                if matches!(stub, StubId::CallNative | StubId::CallNativeSavingError) {
+                if matches!(
+                    stub,
+                    StubId::CallNative
+                        | StubId::CallNativeSavingError
+                        | StubId::CallNativeInMemory
+                        | StubId::CallNativeInMemorySavingError
+                ) {
                     // jmp [r15 + stub_arg]
                     let mut bytes = vec![0x41, 0xff, 0xa7];
                     bytes.extend_from_slice(&saki_abi::thread::THREAD_STUB_ARG_OFFSET.to_le_bytes());

@@ -6,6 +6,8 @@
 //! x29 - 16   the address behind the call: tells this frame from those of other stubs
 //! x29 - 80   d8 … d15
 //! x29 - 160  x19 … x28                       ← sp, published_sp
+//! below      a copy of the arguments in memory, where there are any, since the stub's frame lies between the
+//!            caller's frame and the function's
 //! below      native code; then, while the hooks run, the registers of arguments or results
 //! ```
 //! The thread's states and their orderings are those of `thread::protocol`: the stub is `StopWords::enter` before the
@@ -13,7 +15,7 @@
 //! Release; the poll word is loaded with Acquire after RUNNING.
 //!
 //! Invariant: from the store of SAFE to the load of the poll word after RUNNING the stub touches nothing at or above
-//! the published stack pointer. Left out: arguments in memory, which the stub's frame would displace.
+//! the published stack pointer.
 
 use crate::hooks::{self, StubHooks};
 use saki_abi::ThreadAbi;
@@ -35,12 +37,12 @@ const _: () = assert!(THREAD_RUNNING == 0);
 
 /// The lines between the function's return and the thread's come back are given by the user.
 macro_rules! native_call_stub {
-    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($before_call:literal)*, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// Only managed code calls this stub: x21 is the thread, `stub_arg[0]` the address of a C function, whose
-        /// arguments are in their registers.
+        /// arguments are in their registers and where the stub's kind says.
         #[allow(named_asm_labels, reason = "`return_from_native_call` needs the address behind the call")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name() {
@@ -62,6 +64,7 @@ macro_rules! native_call_stub {
                 "str x29, [x21, #{exit_frame}]",
                 "mov x9, sp",
                 "str x9, [x21, #{published_sp}]",
+                $($before_call,)*
                 "add x9, x21, #{state}",
                 "mov w10, #{safe}",
                 "stlr w10, [x9]",
@@ -168,12 +171,14 @@ native_call_stub!(
     call_native,
     "saki_call_native_returned",
     ,
+    ,
 );
 
 native_call_stub!(
     /// `StubId::CallNativeSavingError`; linked through `saving_error`. x9 and x10 hold no result.
     call_native_saving_error,
     "saki_call_native_saving_error_returned",
+    ,
     "adrp x9, {errno_offset}"
     "ldr x9, [x9, #:lo12:{errno_offset}]"
     "mrs x10, tpidr_el0"
@@ -183,11 +188,55 @@ native_call_stub!(
     last_error = const THREAD_LAST_ERROR_OFFSET
 );
 
+native_call_stub!(
+    /// `StubId::CallNativeInMemory`: x10 to x14 hold no arguments.
+    call_native_in_memory,
+    "saki_call_native_in_memory_returned",
+    "ldr x10, [x21, #{memory_bytes}]"
+    "sub sp, sp, x10"
+    "mov x11, sp"
+    "add x12, x29, #16"
+    "22:"
+    "ldp x13, x14, [x12], #16"
+    "stp x13, x14, [x11], #16"
+    "subs x10, x10, #16"
+    "b.ne 22b",
+    ,
+    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8
+);
+
+native_call_stub!(
+    /// `StubId::CallNativeInMemorySavingError`.
+    call_native_in_memory_saving_error,
+    "saki_call_native_in_memory_saving_error_returned",
+    "ldr x10, [x21, #{memory_bytes}]"
+    "sub sp, sp, x10"
+    "mov x11, sp"
+    "add x12, x29, #16"
+    "22:"
+    "ldp x13, x14, [x12], #16"
+    "stp x13, x14, [x11], #16"
+    "subs x10, x10, #16"
+    "b.ne 22b",
+    "adrp x9, {errno_offset}"
+    "ldr x9, [x9, #:lo12:{errno_offset}]"
+    "mrs x10, tpidr_el0"
+    "ldr w9, [x10, x9]"
+    "str w9, [x21, #{last_error}]",
+    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8,
+    errno_offset = sym ERRNO_OFFSET_BYTES,
+    last_error = const THREAD_LAST_ERROR_OFFSET
+);
+
 unsafe extern "C" {
     /// Where the function of `call_native` returns to; not a function.
     fn saki_call_native_returned();
     /// Where that of `call_native_saving_error` returns to.
     fn saki_call_native_saving_error_returned();
+    /// Where those of the stubs that copy arguments return to.
+    fn saki_call_native_in_memory_returned();
+    /// See above.
+    fn saki_call_native_in_memory_saving_error_returned();
 }
 
 /// Bytes from the stub's frame pointer down to the word that tells which stub it is.
@@ -206,7 +255,12 @@ pub(super) unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
     // SAFETY: the frame of the stub, or of another one, that called this thread's innermost native code: it lies on the
     // stack, below which that code's frames are.
     let returned = unsafe { ((frame - RETURNED_BYTES) as *const usize).read() };
-    let stubs: [unsafe extern "C" fn(); 2] = [saki_call_native_returned, saki_call_native_saving_error_returned];
+    let stubs: [unsafe extern "C" fn(); 4] = [
+        saki_call_native_returned,
+        saki_call_native_saving_error_returned,
+        saki_call_native_in_memory_returned,
+        saki_call_native_in_memory_saving_error_returned,
+    ];
     if stubs.iter().any(|stub| *stub as usize == returned) {
         // SAFETY: the frame is a stub's, whose saved registers and return address are in their places.
         unsafe { return_zero(thread, frame) };
@@ -243,12 +297,12 @@ unsafe extern "C" fn return_zero(thread: *mut ThreadAbi, frame: usize) {
     )
 }
 
-/// The stub that saves errno, which from now on knows where that is.
-pub(super) fn saving_error() -> unsafe extern "C" fn() {
+/// A stub that saves errno, from now on with knowledge where that is.
+pub(super) fn knowing_errno(stub: unsafe extern "C" fn()) -> unsafe extern "C" fn() {
     let thread_pointer: isize;
     // SAFETY: reads the calling OS thread's thread pointer.
     unsafe { asm!("mrs {}, tpidr_el0", out(reg) thread_pointer, options(nomem, nostack, preserves_flags)) };
     // Relaxed: every writer stores the same number, and code that calls the stub is placed after a store.
     ERRNO_OFFSET_BYTES.store(saki_os::error::errno_address() as isize - thread_pointer, Ordering::Relaxed);
-    call_native_saving_error
+    stub
 }

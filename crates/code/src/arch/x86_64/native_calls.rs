@@ -4,6 +4,8 @@
 //! rbp + 8   return address (managed)
 //! rbp       caller's rbp                     ← exit_frame
 //! rbp - 32  rbx r12 r13 r14                  ← rsp, published_sp
+//! rbp - 48  bytes of the arguments in memory, and a word for alignment; then a copy of these arguments, where there
+//!           are any: the stub's frame lies between the caller's frame and the function's
 //! below     native code; then, while the hooks run, the registers of arguments or results
 //! ```
 //! The thread's states and their orderings are those of `thread::protocol`: the stub is `StopWords::enter` before the
@@ -11,11 +13,11 @@
 //! those of x86-64, which releases with every store and acquires with every load.
 //!
 //! Invariant: from the store of SAFE to the load of the poll word after RUNNING the stub touches nothing at or above
-//! the published stack pointer. Left out: arguments in memory, which the stub's frame would displace, and results on
-//! the stack of the x87.
+//! the published stack pointer. Left out: results on the stack of the x87.
 
 use crate::hooks::{self, StubHooks};
 use saki_abi::ThreadAbi;
+use saki_abi::stubs::MAX_MEMORY_ARGUMENT_BYTES;
 use saki_abi::thread::{
     THREAD_EXIT_FRAME_OFFSET, THREAD_LAST_ERROR_OFFSET, THREAD_POLL_OFFSET, THREAD_POLL_STOP,
     THREAD_PUBLISHED_SP_OFFSET, THREAD_RUNNING, THREAD_SAFE, THREAD_STATE_OFFSET, THREAD_STUB_ARG_OFFSET,
@@ -31,12 +33,12 @@ static ERRNO_OFFSET_BYTES: AtomicIsize = AtomicIsize::new(0);
 
 /// The lines between the function's return and the thread's come back are given by the user.
 macro_rules! native_call_stub {
-    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($before_call:literal)*, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// Only managed code calls this stub: r15 is the thread, `stub_arg[0]` the address of a C function, whose
-        /// arguments are in their registers.
+        /// arguments are in their registers and where the stub's kind says.
         #[allow(named_asm_labels, reason = "`return_from_native_call` needs the address behind the call")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name() {
@@ -49,6 +51,7 @@ macro_rules! native_call_stub {
                 "push r14",
                 "mov [r15 + {exit_frame}], rbp",
                 "mov [r15 + {published_sp}], rsp",
+                $($before_call,)*
                 "mov dword ptr [r15 + {state}], {safe}",
                 "cmp byte ptr [rip + {mode}], {asymmetric}",
                 "jne 4f",
@@ -148,15 +151,55 @@ native_call_stub!(
     call_native,
     "saki_call_native_returned",
     ,
+    ,
 );
 
 native_call_stub!(
-    /// `StubId::CallNativeSavingError`; linked through `saving_error`. rcx holds no result.
+    /// `StubId::CallNativeSavingError`; linked through `knowing_errno`. rcx holds no result.
     call_native_saving_error,
     "saki_call_native_saving_error_returned",
+    ,
     "mov rcx, [rip + {errno_offset}]"
     "mov ecx, fs:[rcx]"
     "mov [r15 + {last_error}], ecx",
+    errno_offset = sym ERRNO_OFFSET_BYTES,
+    last_error = const THREAD_LAST_ERROR_OFFSET
+);
+
+native_call_stub!(
+    /// `StubId::CallNativeInMemory`: r10 and r11 hold no arguments.
+    call_native_in_memory,
+    "saki_call_native_in_memory_returned",
+    "mov r11, [r15 + {memory_bytes}]"
+    "push r11"
+    "lea rsp, [rsp - 8]"
+    "sub rsp, r11"
+    "22:"
+    "mov r10, [rbp + r11 + 8]"
+    "mov [rsp + r11 - 8], r10"
+    "sub r11, 8"
+    "jnz 22b",
+    ,
+    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8
+);
+
+native_call_stub!(
+    /// `StubId::CallNativeInMemorySavingError`.
+    call_native_in_memory_saving_error,
+    "saki_call_native_in_memory_saving_error_returned",
+    "mov r11, [r15 + {memory_bytes}]"
+    "push r11"
+    "lea rsp, [rsp - 8]"
+    "sub rsp, r11"
+    "22:"
+    "mov r10, [rbp + r11 + 8]"
+    "mov [rsp + r11 - 8], r10"
+    "sub r11, 8"
+    "jnz 22b",
+    "mov rcx, [rip + {errno_offset}]"
+    "mov ecx, fs:[rcx]"
+    "mov [r15 + {last_error}], ecx",
+    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8,
     errno_offset = sym ERRNO_OFFSET_BYTES,
     last_error = const THREAD_LAST_ERROR_OFFSET
 );
@@ -166,10 +209,44 @@ unsafe extern "C" {
     fn saki_call_native_returned();
     /// Where that of `call_native_saving_error` returns to.
     fn saki_call_native_saving_error_returned();
+    /// Where those of the stubs that copy arguments return to.
+    fn saki_call_native_in_memory_returned();
+    /// See above.
+    fn saki_call_native_in_memory_saving_error_returned();
 }
 
-/// Bytes from the stub's frame pointer down to the return address of the C function.
+/// Bytes from the stub's frame pointer down to the return address of the C function, without arguments in memory; with
+/// such, to the number of their bytes.
 const FUNCTION_RETURN_BYTES: usize = 40;
+/// From there down to the return address, beside the arguments.
+const BEHIND_NUMBER_BYTES: usize = 16;
+
+/// Where the return address of the C function is that was called by the stub with this frame; None: the frame is no
+/// stub's.
+///
+/// # Safety
+/// `frame` lies on the calling thread's stack, above the frames of the running functions.
+unsafe fn return_place(frame: usize) -> Option<usize> {
+    let place = frame - FUNCTION_RETURN_BYTES;
+    // SAFETY: native code has returned or runs below the frame, so that its return address, at least, lies there.
+    let word = unsafe { (place as *const usize).read() };
+    let plain: [unsafe extern "C" fn(); 2] = [saki_call_native_returned, saki_call_native_saving_error_returned];
+    if plain.iter().any(|stub| *stub as usize == word) {
+        return Some(place);
+    }
+    if word > MAX_MEMORY_ARGUMENT_BYTES {
+        return None;
+    }
+    let place = place.checked_sub(BEHIND_NUMBER_BYTES + word)?;
+    if place < (&raw const word).addr() || !place.is_multiple_of(8) {
+        return None;
+    }
+    // SAFETY: between this function's frame and the other, on the stack.
+    let word = unsafe { (place as *const usize).read() };
+    let copying: [unsafe extern "C" fn(); 2] =
+        [saki_call_native_in_memory_returned, saki_call_native_in_memory_saving_error_returned];
+    copying.iter().any(|stub| *stub as usize == word).then_some(place)
+}
 
 /// See `crate::return_from_native_call`.
 ///
@@ -183,20 +260,18 @@ pub(super) unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
     }
     // SAFETY: the frame of the stub, or of another one, that called this thread's innermost native code: it lies on the
     // stack, below which that code's frames are.
-    let return_address = unsafe { ((frame - FUNCTION_RETURN_BYTES) as *const usize).read() };
-    let stubs: [unsafe extern "C" fn(); 2] = [saki_call_native_returned, saki_call_native_saving_error_returned];
-    if stubs.iter().any(|stub| *stub as usize == return_address) {
+    if let Some(place) = unsafe { return_place(frame) } {
         // SAFETY: the frame is a stub's, whose saved registers and return address are in their places.
-        unsafe { return_zero(thread, frame) };
+        unsafe { return_zero(thread, frame, place) };
     }
 }
 
 /// `ret` of the C function, with the registers that the stub saved for walks, which the function would have preserved.
 ///
 /// # Safety
-/// `frame` is the frame pointer of one of the stubs, which waits for its function.
+/// `frame` is the frame pointer of one of the stubs, which waits for its function; `place` is where that returns to.
 #[unsafe(naked)]
-unsafe extern "C" fn return_zero(thread: *mut ThreadAbi, frame: usize) {
+unsafe extern "C" fn return_zero(thread: *mut ThreadAbi, frame: usize, place: usize) {
     naked_asm!(
         "mov r15, rdi",
         "mov rbp, rsi",
@@ -204,22 +279,21 @@ unsafe extern "C" fn return_zero(thread: *mut ThreadAbi, frame: usize) {
         "mov r12, [rbp - 16]",
         "mov r13, [rbp - 24]",
         "mov r14, [rbp - 32]",
-        "lea rsp, [rbp - {function_return}]",
+        "mov rsp, rdx",
         "xor eax, eax",
         "xor edx, edx",
         "pxor xmm0, xmm0",
         "pxor xmm1, xmm1",
-        "ret",
-        function_return = const FUNCTION_RETURN_BYTES
+        "ret"
     )
 }
 
-/// The stub that saves errno, which from now on knows where that is.
-pub(super) fn saving_error() -> unsafe extern "C" fn() {
+/// A stub that saves errno, from now on with knowledge where that is.
+pub(super) fn knowing_errno(stub: unsafe extern "C" fn()) -> unsafe extern "C" fn() {
     let thread_pointer: isize;
     // SAFETY: reads the first word of the calling OS thread's control block, which holds its own address.
     unsafe { asm!("mov {}, fs:[0]", out(reg) thread_pointer, options(nostack, preserves_flags, readonly)) };
     // Relaxed: every writer stores the same number, and code that calls the stub is placed after a store.
     ERRNO_OFFSET_BYTES.store(saki_os::error::errno_address() as isize - thread_pointer, Ordering::Relaxed);
-    call_native_saving_error
+    stub
 }

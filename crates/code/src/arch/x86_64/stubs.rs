@@ -420,7 +420,11 @@ pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
         StubId::DemoteLine => demote_line,
         StubId::ImtResolve => imt_resolve,
         StubId::CallNative => native_calls::call_native,
-        StubId::CallNativeSavingError => native_calls::saving_error(),
+        StubId::CallNativeSavingError => native_calls::knowing_errno(native_calls::call_native_saving_error),
+        StubId::CallNativeInMemory => native_calls::call_native_in_memory,
+        StubId::CallNativeInMemorySavingError => {
+            native_calls::knowing_errno(native_calls::call_native_in_memory_saving_error)
+        }
     }
 }
 
