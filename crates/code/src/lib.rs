@@ -57,8 +57,8 @@
 //! block.
 //!
 //! **Native calls** go to `StubId::CallNative` with the function's address in `stub_arg[0]`, by the System V convention
-//! of the function's own signature, or to `StubId::CallNativeInMemory`. The stub leaves managed state for the call, so the
-//! call is no protected one: afterwards the code tests `pending_exception` as after Poll.
+//! of the function's own signature, or to `StubId::CallNativeInMemory`. The stub leaves managed state for the call, so
+//! that the call is no protected one: afterwards the code tests `pending_exception` as after Poll.
 //!
 //! **Invoke thunks** (one per signature, `CodeKind::EntryThunk`, Tail): `fn(code: rdi, args: *const u64 rsi, ret: *mut
 //! u64 rdx)`: loads the arguments (one 8-byte slot each, in order; small ints already extended, F32 in the low half),

@@ -35,6 +35,8 @@ namespace Some
             }
         }
 
+        static void Main () { }
+
         public static void Run ()
         {
             Console.WriteLine (Many (1, 2, "three", 4, -5, "six", 7, "eight", 9));

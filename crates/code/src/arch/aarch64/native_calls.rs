@@ -166,66 +166,79 @@ macro_rules! native_call_stub {
 /// Bytes below the stub's frame pointer while the function runs.
 const SAVED_BYTES: usize = 160;
 
-native_call_stub!(
+/// A stub for functions whose arguments are in registers.
+macro_rules! plain_native_call_stub {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+        native_call_stub!($(#[$doc])* $name, $returned, , $($after_call)*, $($operand = $kind $value),*);
+    };
+}
+
+/// A stub that copies arguments in memory: x10 to x14 hold no arguments.
+macro_rules! copying_native_call_stub {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+        native_call_stub!(
+            $(#[$doc])*
+            $name,
+            $returned,
+            "ldr x10, [x21, #{memory_bytes}]"
+            "sub sp, sp, x10"
+            "mov x11, sp"
+            "add x12, x29, #16"
+            "22:"
+            "ldp x13, x14, [x12], #16"
+            "stp x13, x14, [x11], #16"
+            "subs x10, x10, #16"
+            "b.ne 22b",
+            $($after_call)*,
+            memory_bytes = const THREAD_STUB_ARG_OFFSET + 8 $(, $operand = $kind $value)*
+        );
+    };
+}
+
+/// A stub of the kind given that saves errno; linked through `knowing_errno`.
+macro_rules! error_saving_stub {
+    ($kind:ident, $(#[$doc:meta])* $name:ident, $returned:literal) => {
+        $kind!(
+            $(#[$doc])*
+            $name,
+            $returned,
+            "adrp x9, {errno_offset}"
+            "ldr x9, [x9, #:lo12:{errno_offset}]"
+            "mrs x10, tpidr_el0"
+            "ldr w9, [x10, x9]"
+            "str w9, [x21, #{last_error}]",
+            errno_offset = sym ERRNO_OFFSET_BYTES,
+            last_error = const THREAD_LAST_ERROR_OFFSET
+        );
+    };
+}
+
+plain_native_call_stub!(
     /// `StubId::CallNative`.
     call_native,
     "saki_call_native_returned",
     ,
-    ,
 );
 
-native_call_stub!(
-    /// `StubId::CallNativeSavingError`; linked through `saving_error`. x9 and x10 hold no result.
+error_saving_stub!(
+    plain_native_call_stub,
+    /// `StubId::CallNativeSavingError`.
     call_native_saving_error,
-    "saki_call_native_saving_error_returned",
-    ,
-    "adrp x9, {errno_offset}"
-    "ldr x9, [x9, #:lo12:{errno_offset}]"
-    "mrs x10, tpidr_el0"
-    "ldr w9, [x10, x9]"
-    "str w9, [x21, #{last_error}]",
-    errno_offset = sym ERRNO_OFFSET_BYTES,
-    last_error = const THREAD_LAST_ERROR_OFFSET
+    "saki_call_native_saving_error_returned"
 );
 
-native_call_stub!(
-    /// `StubId::CallNativeInMemory`: x10 to x14 hold no arguments.
+copying_native_call_stub!(
+    /// `StubId::CallNativeInMemory`.
     call_native_in_memory,
     "saki_call_native_in_memory_returned",
-    "ldr x10, [x21, #{memory_bytes}]"
-    "sub sp, sp, x10"
-    "mov x11, sp"
-    "add x12, x29, #16"
-    "22:"
-    "ldp x13, x14, [x12], #16"
-    "stp x13, x14, [x11], #16"
-    "subs x10, x10, #16"
-    "b.ne 22b",
     ,
-    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8
 );
 
-native_call_stub!(
+error_saving_stub!(
+    copying_native_call_stub,
     /// `StubId::CallNativeInMemorySavingError`.
     call_native_in_memory_saving_error,
-    "saki_call_native_in_memory_saving_error_returned",
-    "ldr x10, [x21, #{memory_bytes}]"
-    "sub sp, sp, x10"
-    "mov x11, sp"
-    "add x12, x29, #16"
-    "22:"
-    "ldp x13, x14, [x12], #16"
-    "stp x13, x14, [x11], #16"
-    "subs x10, x10, #16"
-    "b.ne 22b",
-    "adrp x9, {errno_offset}"
-    "ldr x9, [x9, #:lo12:{errno_offset}]"
-    "mrs x10, tpidr_el0"
-    "ldr w9, [x10, x9]"
-    "str w9, [x21, #{last_error}]",
-    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8,
-    errno_offset = sym ERRNO_OFFSET_BYTES,
-    last_error = const THREAD_LAST_ERROR_OFFSET
+    "saki_call_native_in_memory_saving_error_returned"
 );
 
 unsafe extern "C" {

@@ -146,62 +146,77 @@ macro_rules! native_call_stub {
     };
 }
 
-native_call_stub!(
+/// A stub for functions whose arguments are in registers.
+macro_rules! plain_native_call_stub {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+        native_call_stub!($(#[$doc])* $name, $returned, , $($after_call)*, $($operand = $kind $value),*);
+    };
+}
+
+/// A stub that copies arguments in memory: r10 and r11 hold no arguments.
+macro_rules! copying_native_call_stub {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+        native_call_stub!(
+            $(#[$doc])*
+            $name,
+            $returned,
+            "mov r11, [r15 + {memory_bytes}]"
+            "push r11"
+            "lea rsp, [rsp - 8]"
+            "sub rsp, r11"
+            "22:"
+            "mov r10, [rbp + r11 + 8]"
+            "mov [rsp + r11 - 8], r10"
+            "sub r11, 8"
+            "jnz 22b",
+            $($after_call)*,
+            memory_bytes = const THREAD_STUB_ARG_OFFSET + 8 $(, $operand = $kind $value)*
+        );
+    };
+}
+
+/// A stub of the kind given that saves errno; linked through `knowing_errno`. rcx holds no result.
+macro_rules! error_saving_stub {
+    ($kind:ident, $(#[$doc:meta])* $name:ident, $returned:literal) => {
+        $kind!(
+            $(#[$doc])*
+            $name,
+            $returned,
+            "mov rcx, [rip + {errno_offset}]"
+            "mov ecx, fs:[rcx]"
+            "mov [r15 + {last_error}], ecx",
+            errno_offset = sym ERRNO_OFFSET_BYTES,
+            last_error = const THREAD_LAST_ERROR_OFFSET
+        );
+    };
+}
+
+plain_native_call_stub!(
     /// `StubId::CallNative`.
     call_native,
     "saki_call_native_returned",
     ,
-    ,
 );
 
-native_call_stub!(
-    /// `StubId::CallNativeSavingError`; linked through `knowing_errno`. rcx holds no result.
+error_saving_stub!(
+    plain_native_call_stub,
+    /// `StubId::CallNativeSavingError`.
     call_native_saving_error,
-    "saki_call_native_saving_error_returned",
-    ,
-    "mov rcx, [rip + {errno_offset}]"
-    "mov ecx, fs:[rcx]"
-    "mov [r15 + {last_error}], ecx",
-    errno_offset = sym ERRNO_OFFSET_BYTES,
-    last_error = const THREAD_LAST_ERROR_OFFSET
+    "saki_call_native_saving_error_returned"
 );
 
-native_call_stub!(
-    /// `StubId::CallNativeInMemory`: r10 and r11 hold no arguments.
+copying_native_call_stub!(
+    /// `StubId::CallNativeInMemory`.
     call_native_in_memory,
     "saki_call_native_in_memory_returned",
-    "mov r11, [r15 + {memory_bytes}]"
-    "push r11"
-    "lea rsp, [rsp - 8]"
-    "sub rsp, r11"
-    "22:"
-    "mov r10, [rbp + r11 + 8]"
-    "mov [rsp + r11 - 8], r10"
-    "sub r11, 8"
-    "jnz 22b",
     ,
-    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8
 );
 
-native_call_stub!(
+error_saving_stub!(
+    copying_native_call_stub,
     /// `StubId::CallNativeInMemorySavingError`.
     call_native_in_memory_saving_error,
-    "saki_call_native_in_memory_saving_error_returned",
-    "mov r11, [r15 + {memory_bytes}]"
-    "push r11"
-    "lea rsp, [rsp - 8]"
-    "sub rsp, r11"
-    "22:"
-    "mov r10, [rbp + r11 + 8]"
-    "mov [rsp + r11 - 8], r10"
-    "sub r11, 8"
-    "jnz 22b",
-    "mov rcx, [rip + {errno_offset}]"
-    "mov ecx, fs:[rcx]"
-    "mov [r15 + {last_error}], ecx",
-    memory_bytes = const THREAD_STUB_ARG_OFFSET + 8,
-    errno_offset = sym ERRNO_OFFSET_BYTES,
-    last_error = const THREAD_LAST_ERROR_OFFSET
+    "saki_call_native_in_memory_saving_error_returned"
 );
 
 unsafe extern "C" {
