@@ -85,7 +85,8 @@ enum saki_kind {
 	SAKI_F32 = 12,    /* of.f32, float */
 	SAKI_F64 = 13,    /* of.f64, double */
 	SAKI_OBJECT = 14, /* of.object: a string, an array, any other object, or a struct in a box */
-	SAKI_TEXT = 15    /* of.text: a string to be made, as an argument; results are objects */
+	SAKI_TEXT = 15,   /* of.text: a string to be made, as an argument; results are objects */
+	SAKI_PLACE = 16   /* a variable that your function got by reference, while it runs: saki_place_get and _set */
 };
 
 /*
@@ -339,11 +340,19 @@ saki_error *saki_property_set(saki_property *property, saki_object *object, saki
 
 /*
  * Calls a method, virtually if it is virtual. `object` is null for a static one, and for a constructor, which makes the
- * object then. At most 32 arguments, none of them a reference or a pointer. `result` may be null; an object in it
- * belongs to the scope, or to you. Errors: ArgumentException, TargetParameterCountException, NullReferenceException;
- * what the method throws.
+ * object then. At most 32 arguments, none of them a reference (saki_invoke_by_ref) or a pointer. `result` may be null;
+ * an object in it belongs to the scope, or to you. Errors: ArgumentException, TargetParameterCountException,
+ * NullReferenceException; what the method throws.
  */
 saki_error *saki_invoke(saki_method *method, saki_object *object, const saki_value *arguments, size_t count,
+	saki_scope *scope, saki_value *result) SAKI_CHECKED;
+/*
+ * As saki_invoke, also with parameters that are references (`ref`, `out`, `in`): each gets a variable with the
+ * argument's value (for `out`, saki_value_none () will do), whose value after the call replaces the argument. An object
+ * in it belongs to the scope, or to you, and the one that was there stays yours. If the method throws, the arguments
+ * stay as they were.
+ */
+saki_error *saki_invoke_by_ref(saki_method *method, saki_object *object, saki_value *arguments, size_t count,
 	saki_scope *scope, saki_value *result) SAKI_CHECKED;
 /* Calls the method of a name with so many parameters of the object's class. */
 saki_error *saki_call(saki_object *object, const char *name, const saki_value *arguments, size_t count,
@@ -375,6 +384,11 @@ saki_error *saki_set_static(saki_class *class_, const char *name, saki_value val
  */
 typedef saki_error *saki_function(void *data, saki_scope *scope, const saki_value *arguments, size_t count,
 	saki_value *result);
+
+/* The value of a variable that your function got by reference. An object in it belongs to the scope, or to you. */
+saki_error *saki_place_get(saki_value place, saki_scope *scope, saki_value *value) SAKI_CHECKED;
+/* Sets such a variable. Error: ArgumentException if the value does not fit. */
+saki_error *saki_place_set(saki_value place, saki_value value) SAKI_CHECKED;
 
 /*
  * A function for an internal call, a static or instance method marked `extern` and MethodImplOptions.InternalCall:

@@ -107,20 +107,20 @@ impl<T> Items<T> {
     }
 }
 
-impl Room<u8> {
-    /// The room, whose bytes the host has made.
-    pub fn get<'a>(self, size_bytes: usize, what: &'static str) -> Result<&'a mut [u8], CallFailure<'static>> {
-        if size_bytes == 0 {
+impl<T> Room<T> {
+    /// The room, whose values the host has made.
+    pub fn get<'a>(self, count: usize, what: &'static str) -> Result<&'a mut [T], CallFailure<'static>> {
+        if count == 0 {
             return Ok(&mut []);
         }
         if self.0.is_null() {
             return Err(CallFailure::null(what));
         }
-        if size_bytes > isize::MAX as usize {
+        if count > isize::MAX as usize / size_of::<T>().max(1) {
             return Err(CallFailure::wrong(format!("{what} is larger than memory.")));
         }
-        // SAFETY: not null, so that many bytes of the host's, which nobody else uses during the call (saki.h).
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, size_bytes) })
+        // SAFETY: not null, so that many values of the host's, which nobody else uses during the call (saki.h).
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, count) })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Calls of managed code, and boxes.
 
-use crate::arguments::{Items, Out, Text, given};
+use crate::arguments::{Items, Out, Room, Text, given};
 use crate::failures::{CallFailure, Returned, run};
 use crate::handles::{ObjectHandle, give_object};
 use crate::scopes::HostScope;
 use crate::values::{SakiValue, give_value, with_arguments};
-use saki::{Class, Method, Value};
+use saki::{Class, Method, Place, Thread, Value};
 
 /// What is called.
 enum Callee {
@@ -44,6 +44,56 @@ pub extern "C" fn saki_invoke(
     result: Out<SakiValue>,
 ) -> Returned {
     give_called(Callee::Method(method, object), (arguments, count), scope, result)
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_invoke_by_ref(
+    method: Option<Method>,
+    object: ObjectHandle,
+    arguments: Room<SakiValue>,
+    count: usize,
+    mut scope: Option<&mut HostScope>,
+    result: Out<SakiValue>,
+) -> Returned {
+    result.put(SakiValue::NONE);
+    run(|t| {
+        let object = object.get_or_none(t, "object")?;
+        let room = arguments.get(count, "arguments")?;
+        let mut values = Vec::with_capacity(count);
+        for given in room.iter() {
+            values.push(given.get(t, "an argument")?);
+        }
+        let method = given(method, "method")?;
+        let made = method.invoke_by_ref(t, object, &mut values)?;
+        for (index, place) in room.iter_mut().enumerate() {
+            // What was not a reference stays the host's, with its handle.
+            if method.is_by_ref(t, index)? {
+                *place = SakiValue::of(t, values[index], scope.as_deref_mut())?;
+            }
+        }
+        if result.is_wanted() {
+            result.put(SakiValue::of(t, made, scope)?);
+        }
+        Ok(())
+    })
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_place_get(place: SakiValue, scope: Option<&mut HostScope>, result: Out<SakiValue>) -> Returned {
+    give_value(scope, result, |t| Ok(place_of(t, place)?.get(t)?))
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_place_set(place: SakiValue, value: SakiValue) -> Returned {
+    run(|t| Ok(place_of(t, place)?.set(t, value.get(t, "value")?)?))
+}
+
+fn place_of<'t>(t: Thread<'t>, place: SakiValue) -> Result<Place<'t>, CallFailure<'t>> {
+    let value = place.get(t, "place")?;
+    value.as_place().ok_or_else(|| CallFailure::wrong("place is no variable.".to_owned()))
 }
 
 /// See saki.h.

@@ -8,7 +8,7 @@ use crate::failures::{CallFailure, Returned, run};
 use crate::handles::ObjectHandle;
 use crate::scopes::HostScope;
 use crate::strings::text_of;
-use saki::{Thread, Value};
+use saki::{Place, Thread, Value};
 
 /// See the module header. Size, alignment and places are those of C's structure.
 #[derive(Clone, Copy)]
@@ -45,6 +45,7 @@ kinds! {
     F64 13
     OBJECT 14
     TEXT 15
+    PLACE 16
 }
 
 impl SakiValue {
@@ -74,6 +75,8 @@ impl SakiValue {
             F64 => Value::F64(f64::from_bits(word)),
             OBJECT => ObjectHandle::from_bits(word).get_or_none(t, what)?.map_or(Value::Null, Value::Object),
             TEXT => Value::Text(text_of(Items::at(word as usize), self.length, what)?),
+            // SAFETY: `of` made the value, and its function still runs: saki.h's demand.
+            PLACE => Value::Place(unsafe { Place::from_raw((word as usize, self.length)) }),
             kind => return Err(CallFailure::wrong(format!("{what} is a value of kind {kind}, which there is not."))),
         })
     }
@@ -87,6 +90,10 @@ impl SakiValue {
         value: Value<'_>,
         scope: Option<&mut HostScope>,
     ) -> Result<SakiValue, CallFailure<'t>> {
+        if let Value::Place(place) = value {
+            let (address, ty) = place.into_raw();
+            return Ok(SakiValue { kind: PLACE, word: address as u64, length: ty });
+        }
         let (kind, word) = match value {
             Value::Unit => (NONE, 0),
             Value::Null => (NULL, 0),
@@ -104,6 +111,9 @@ impl SakiValue {
             Value::F64(value) => (F64, value.to_bits()),
             Value::Object(object) => (OBJECT, ObjectHandle::new(t, object, scope)?.bits()),
             Value::Text(text) => (OBJECT, ObjectHandle::new(t, t.string(text)?, scope)?.bits()),
+            Value::Struct(_) | Value::Place(_) => {
+                return Err(CallFailure::wrong("A struct of Rust has no form for C.".to_owned()));
+            }
         };
         Ok(SakiValue { kind, word, length: 0 })
     }

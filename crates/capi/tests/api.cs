@@ -48,7 +48,11 @@ namespace Some
         [MethodImpl (MethodImplOptions.InternalCall)] public static extern void Fail (string how);
         [MethodImpl (MethodImplOptions.InternalCall)] public static extern int Down (int depth);
         [MethodImpl (MethodImplOptions.InternalCall)] public static extern void Nobody ();
+        [MethodImpl (MethodImplOptions.InternalCall)] public static extern int Swap (ref string a, ref int b);
         public override string ToString () { return "the host"; }
+
+        public static string Swapped () { string a = "one"; int b = 2; int result = Swap (ref a, ref b); return a + " " + b + " " + result; }
+        public static int Refer (ref string a, out int b, int c) { a += "!"; b = a.Length; return c; }
 
         public static string Asked ()
         {

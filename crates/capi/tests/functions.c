@@ -88,6 +88,47 @@ static saki_error *twice (void *data, saki_scope *scope, const saki_value *argum
 	return NULL;
 }
 
+/* Sets the variables that it got. */
+static saki_error *swap (void *data, saki_scope *scope, const saki_value *arguments, size_t count, saki_value *result)
+{
+	saki_value text, number;
+	char *utf8;
+	(void) data, (void) count;
+	works (saki_place_get (arguments [0], scope, &text));
+	works (saki_place_get (arguments [1], scope, &number));
+	works (saki_string_text (text.of.object, &utf8, NULL));
+	printf ("variables: %s %d\n", utf8, number.of.i32);
+	saki_text_free (utf8);
+	works (saki_collect ());
+	works (saki_place_set (arguments [0], saki_value_text ("swapped")));
+	works (saki_place_set (arguments [1], saki_value_i32 (20)));
+	fails ("a text for an int", saki_place_set (arguments [1], saki_value_text ("no number")));
+	fails ("no variable", saki_place_set (number, number));
+	*result = saki_value_i32 (number.of.i32 * 100);
+	return NULL;
+}
+
+static void by_reference (void)
+{
+	saki_value arguments [3] = { saki_value_text ("ref"), saki_value_none (), saki_value_i32 (7) }, result;
+	saki_method *method;
+	saki_scope *scope = saki_scope_open ();
+	char *text;
+	works (saki_call_static (host, "Swapped", NULL, 0, scope, &result));
+	works (saki_string_text (result.of.object, &text, NULL));
+	printf ("swapped: %s\n", text);
+	saki_text_free (text);
+	works (saki_method_find (host, "Refer", 3, &method));
+	for (int i = 0; i < 2; i++) {
+		works (saki_invoke_by_ref (method, NULL, arguments, 3, scope, &result));
+		works (saki_string_text (arguments [0].of.object, &text, NULL));
+		printf ("by reference: %s %d %d %d\n", text, arguments [1].of.i32, arguments [2].of.i32, result.of.i32);
+		saki_text_free (text);
+	}
+	fails ("a reference", saki_invoke (method, NULL, arguments, 3, scope, &result));
+	saki_scope_close (scope);
+}
+
 static saki_error *at_exit (void *data, saki_scope *scope, const saki_value *arguments, size_t count, saki_value *result)
 {
 	saki_value made;
@@ -138,6 +179,7 @@ int main (int argc, char **argv)
 	(void) argc;
 	works (saki_add_function ("Some.Host::Ask(string,int,Some.Point)", ask, &asked));
 	works (saki_add_function ("Some.Host::Self", self, NULL));
+	works (saki_add_function ("Some.Host::Swap", swap, NULL));
 	fails ("no function", saki_add_function ("Some.Host::Fail", NULL, NULL));
 	assembly = start (argv);
 	host = class_of (assembly, "Some.Host");
@@ -193,6 +235,8 @@ int main (int argc, char **argv)
 	shows ("threads of managed code", result);
 	saki_object_release (delegate);
 	printf ("left: %zu\n", saki_live_objects ());
+
+	by_reference ();
 
 	/* Threads of the host. */
 	saki_object *shared;

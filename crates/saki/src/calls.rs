@@ -3,7 +3,7 @@
 use crate::checks;
 use crate::runs::InFunction;
 use crate::thread::Scope;
-use crate::values::Thrown;
+use crate::values::{Place, StructBytes, Thrown};
 use crate::{Exception, Object, Thread, Value};
 use saki_interop::host_functions::{self, Argument, HostFunction};
 use saki_reflect::invocation::nullable_holder;
@@ -46,6 +46,35 @@ pub(crate) fn invoke<'t>(
     this: Option<Object<'_>>,
     arguments: &[Value<'_>],
 ) -> Thrown<'t, Value<'t>> {
+    let refused = |index: usize| {
+        let message =
+            format!("{}: parameter {index} is a reference, which a call by reference takes.", method.full_name());
+        t.throw("System.NotSupportedException", &message)
+    };
+    call_method(t, method, this, arguments, refused, |_, _| ())
+}
+
+/// See `Method::invoke_by_ref`.
+pub(crate) fn invoke_by_ref<'t>(
+    t: Thread<'t>,
+    method: &'static Method,
+    this: Option<Object<'_>>,
+    arguments: &mut [Value<'t>],
+) -> Thrown<'t, Value<'t>> {
+    let given = arguments.to_vec();
+    call_method(t, method, this, &given, |_| Ok(()), |index, value| arguments[index] = value)
+}
+
+/// Calls the method; `by_reference` is asked about each parameter that is a reference, and `changed` gets its
+/// variable's value after the call.
+fn call_method<'t>(
+    t: Thread<'t>,
+    method: &'static Method,
+    this: Option<Object<'_>>,
+    arguments: &[Value<'_>],
+    by_reference: impl Fn(usize) -> Thrown<'t, ()>,
+    mut changed: impl FnMut(usize, Value<'t>),
+) -> Thrown<'t, Value<'t>> {
     let sig = t.caught(method.sig().to_managed(t.inner()))?;
     if sig.params.len() != arguments.len() || arguments.len() > MAX_ARGUMENTS {
         let message = format!("{} gets {} arguments.", method.full_name(), arguments.len());
@@ -61,10 +90,16 @@ pub(crate) fn invoke<'t>(
     let mut words = [0u64; MAX_ARGUMENTS];
     let mut places = [std::ptr::null_mut::<u8>(); MAX_ARGUMENTS];
     for (index, (&ty, &argument)) in sig.params.iter().zip(arguments).enumerate() {
-        if ty.is_byref() || ty.is_pointer() {
-            let message = format!("{}: parameter {index} is a reference or a pointer.", method.full_name());
+        if ty.is_pointer() {
+            let message = format!("{}: parameter {index} is a pointer.", method.full_name());
             return t.throw("System.NotSupportedException", &message);
         }
+        let referent = ty.element().filter(|_| ty.is_byref());
+        if referent.is_some() {
+            by_reference(index)?;
+        }
+        let ty = referent.unwrap_or(ty);
+        possible(t, checks::no_value(ty), || format!("{}, parameter {index}", method.full_name()))?;
         if let Some((element, bits)) = number(argument)
             && ty.is_value_type()
             && holds(ty, element)
@@ -73,7 +108,11 @@ pub(crate) fn invoke<'t>(
             places[index] = (&raw mut words[index]).cast();
             continue;
         }
-        let boxed = in_holder(t, ty, boxed(t, ty, argument)?)?;
+        let boxed = match argument {
+            // What `out` gives has no value before.
+            Value::Unit if referent.is_some() && ty.is_value_type() => Some(t.caught(Obj::new(t.inner(), ty))?),
+            _ => in_holder(t, ty, boxed(t, ty, argument)?)?,
+        };
         words[index] = boxed.word().address() as u64;
         places[index] = match boxed {
             Some(boxed) if ty.is_value_type() => boxed.data(),
@@ -84,6 +123,13 @@ pub(crate) fn invoke<'t>(
     let result = unsafe { invoke_by_addresses(t.inner(), method, target, places.as_ptr()) };
     black_box((&words, &places));
     let result = t.caught(result)?;
+    for (index, &ty) in sig.params.iter().enumerate() {
+        if let Some(referent) = ty.element().filter(|_| ty.is_byref()) {
+            // SAFETY: the variable, in this frame or in a box that this frame holds, has a value of its type.
+            changed(index, unsafe { loaded(t, referent, places[index])? });
+        }
+    }
+    black_box((&words, &places));
     if makes {
         return Ok(result.map(|made| t.keep(made)).into());
     }
@@ -110,6 +156,7 @@ fn number(value: Value<'_>) -> Option<(ElementType, u64)> {
     use ElementType as E;
     Some(match value {
         Value::Unit | Value::Null | Value::Object(_) | Value::Text(_) => return None,
+        Value::Struct(_) | Value::Place(_) => return None,
         Value::Bool(value) => (E::Boolean, u64::from(value)),
         Value::Char(value) => (E::Char, u64::from(value)),
         Value::I8(value) => (E::I1, value as u64),
@@ -153,12 +200,34 @@ pub(crate) fn boxed<'t>(t: Thread<'t>, ty: Ty, value: Value<'_>) -> Thrown<'t, O
             fitting(t, ty, made.into()).map(Some)
         }
         Value::Object(object) => fitting(t, ty, object.obj(t)).map(Some),
+        Value::Struct(bytes) => match boxed_struct(t, ty, bytes)? {
+            Some(made) => Ok(Some(made)),
+            None => unfit(t, ty, value),
+        },
         _ => unfit(t, ty, value),
     }
 }
 
+/// A box of the type with these bytes; None if they are not the type's.
+fn boxed_struct<'t>(t: Thread<'t>, ty: Ty, value: StructBytes<'_>) -> Thrown<'t, Option<Obj<'t>>> {
+    // Loads the layout, or tells why there is none.
+    t.caught(ty.value_size_bytes().to_managed(t.inner()))?;
+    if !is_struct(ty, value.name, value.bytes.len()) {
+        return Ok(None);
+    }
+    // SAFETY: a value of the type's layout, which `ManagedStruct` demands.
+    t.caught(unsafe { Obj::boxed(t.inner(), ty, value.bytes.as_ptr().cast()) })
+}
+
+/// Whether values of the type are those of the struct of Rust, so many bytes without references.
+pub(crate) fn is_struct(ty: Ty, name: &str, size_bytes: usize) -> bool {
+    ty.is_value_type()
+        && ty.value_shape().is_ok_and(|(size, references)| size as usize == size_bytes && references.is_empty())
+        && ty.full_name() == name
+}
+
 /// What holds a value of the type: the box itself, or for a nullable type an object with the type's layout.
-fn in_holder<'t>(t: Thread<'t>, ty: Ty, boxed: Option<Obj<'t>>) -> Thrown<'t, Option<Obj<'t>>> {
+pub(crate) fn in_holder<'t>(t: Thread<'t>, ty: Ty, boxed: Option<Obj<'t>>) -> Thrown<'t, Option<Obj<'t>>> {
     if !ty.is_nullable() {
         return Ok(boxed);
     }
@@ -273,6 +342,13 @@ fn call<'t>(
 ) -> Result<Option<Obj<'t>>, Exception<'t>> {
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
+        let referent = argument.ty.element().filter(|_| argument.ty.is_byref());
+        if let Some(referent) = referent {
+            // SAFETY: the argument is the address of a variable, which stays in place while the function runs, since
+            // the calling frame has it.
+            values.push(Value::Place(unsafe { Place::new(referent, argument.address.cast::<*mut u8>().read()) }));
+            continue;
+        }
         // SAFETY: a value of the type lies there while the function runs.
         values.push(unsafe { loaded(t, argument.ty, argument.address)? });
     }

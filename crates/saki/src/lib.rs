@@ -26,6 +26,9 @@
 //!   [`Rooted`] ones last until they are dropped, on any thread.
 //! - **Bindings** for other languages keep objects as [`Unscoped`] numbers, and classes and members, whose types have
 //!   the layout of a pointer that is never null, as they are.
+//! - **Structs** of Rust stand for those of C# that have no references ([`managed_struct!`]); others are boxed objects.
+//! - **References** (`ref`, `out`): [`Method::invoke_by_ref`] gives variables back, and functions get [`Place`]s.
+//! - **Domains** ([`Domain`]) keep programs apart, and can be unloaded.
 //! - **Exceptions** are errors: [`Exception`] inside, [`Error`] with its text outside.
 //! - **Functions of Rust** serve as internal calls ([`VmBuilder::typed_function`] with types of Rust,
 //!   [`VmBuilder::function`] with values) and as delegates ([`Thread::typed_delegate`], [`Thread::delegate`]).
@@ -34,24 +37,29 @@
 //!   catches an exception, unless the host decides otherwise: [`VmBuilder::on_output`], [`VmBuilder::forbid_exit`],
 //!   [`VmBuilder::on_unhandled`].
 //!
-//! Invariant: safe code cannot reach an object that was freed or moved. Left out: value types as Rust structs, and
-//! class libraries of .NET (the machine runs on Mono's).
+//! Invariant: safe code cannot reach an object that was freed or moved. Left out: class
+//! libraries of .NET (the machine runs on Mono's).
 
 mod calls;
 mod checks;
+mod domains;
 mod objects;
+mod places;
 mod runs;
+mod structs;
 mod thread;
 mod typed;
 mod unscoped;
 mod values;
 mod vm;
 
+pub use domains::Domain;
 pub use objects::{Assembly, Class, Field, Method, Object, Property, Rooted};
 pub use runs::{Attachment, Refused, detach, is_attached};
 pub use saki_runtime::vm::host_policies::OutputStream;
+pub use structs::ManagedStruct;
 pub use thread::Thread;
 pub use typed::{FromValue, IntoValue, TypedFunction};
 pub use unscoped::Unscoped;
-pub use values::{Error, Exception, Value};
+pub use values::{Error, Exception, Place, StructBytes, Value};
 pub use vm::{Threads, Vm, VmBuilder, add_function};

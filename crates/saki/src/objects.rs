@@ -275,6 +275,15 @@ impl Method {
         Ok(t.caught(self.0.sig().to_managed(t.inner()))?.params.len())
     }
 
+    /// Whether the parameter is a reference: `ref`, `out` or `in`.
+    ///
+    /// # Errors
+    /// Load errors.
+    pub fn is_by_ref(self, t: Thread<'_>, parameter: usize) -> Thrown<'_, bool> {
+        let sig = t.caught(self.0.sig().to_managed(t.inner()))?;
+        Ok(sig.params.get(parameter).is_some_and(|ty| ty.is_byref()))
+    }
+
     /// The class that declares it.
     pub fn class(self) -> Class {
         Class(self.0.owner)
@@ -288,6 +297,23 @@ impl Method {
     /// methods with open type parameters, any number of arguments, or an address as result; what the method throws.
     pub fn invoke<'t>(self, t: Thread<'t>, this: Option<Object<'_>>, arguments: &[Value<'_>]) -> Thrown<'t, Value<'t>> {
         calls::invoke(t, self.0, this, arguments)
+    }
+}
+
+impl Method {
+    /// Calls the method like [`Method::invoke`], also with parameters that are references (`ref`, `out`, `in`): each
+    /// gets a variable with the argument's value, whose value after the call replaces the argument. For `out`,
+    /// [`Value::Unit`] will do. If the method throws, the arguments stay as they were.
+    ///
+    /// # Errors
+    /// Those of [`Method::invoke`].
+    pub fn invoke_by_ref<'t>(
+        self,
+        t: Thread<'t>,
+        this: Option<Object<'_>>,
+        arguments: &mut [Value<'t>],
+    ) -> Thrown<'t, Value<'t>> {
+        calls::invoke_by_ref(t, self.0, this, arguments)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use crate::{Object, Thread};
 use saki_runtime::vm::unhandled;
+use saki_types::Ty;
 use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// A value of managed code. Structs are boxed objects.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,10 @@ pub enum Value<'t> {
     Object(Object<'t>),
     /// A string to be made, as an argument.
     Text(&'t str),
+    /// A struct of Rust, as an argument: [`Value::of`].
+    Struct(StructBytes<'t>),
+    /// A variable that a function of Rust got by reference.
+    Place(Place<'t>),
 }
 
 macro_rules! numbers {
@@ -104,6 +111,14 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// The variable, if the value is one.
+    pub fn as_place(self) -> Option<Place<'t>> {
+        match self {
+            Value::Place(place) => Some(place),
+            _ => None,
+        }
+    }
+
     /// Whether it is null.
     pub fn is_null(self) -> bool {
         matches!(self, Value::Null)
@@ -125,6 +140,36 @@ impl<'t> From<&'t str> for Value<'t> {
 impl<'t> From<Option<Object<'t>>> for Value<'t> {
     fn from(object: Option<Object<'t>>) -> Self {
         object.map_or(Value::Null, Value::Object)
+    }
+}
+
+/// The bytes of a struct, and the name of its type.
+#[derive(Clone, Copy, Debug)]
+pub struct StructBytes<'t> {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: &'t [MaybeUninit<u8>],
+}
+
+/// A variable that a function got by reference (`ref`, `out`, `in`), while the function runs.
+#[derive(Clone, Copy)]
+pub struct Place<'t> {
+    pub(crate) ty: Ty,
+    pub(crate) address: *mut u8,
+    /// Bound to the function's scope, and to its thread.
+    scope: PhantomData<(&'t (), *const ())>,
+}
+
+impl<'t> Place<'t> {
+    /// # Safety
+    /// For the time `'t` a variable of the type is at the address, in memory that does not move.
+    pub(crate) unsafe fn new(ty: Ty, address: *mut u8) -> Place<'t> {
+        Place { ty, address, scope: PhantomData }
+    }
+}
+
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ref {}", self.ty.full_name())
     }
 }
 
