@@ -42,3 +42,11 @@ fn a_thread_that_sleeps_is_aborted_by_the_host() {
         common::prints("stop", LARGER, "stopped: aborted\n");
     }
 }
+
+/// Mono itself hangs here now and then: what it does is not compared.
+#[test]
+fn a_collection_does_not_hold_threads_with_the_lock_of_the_allocator() {
+    if common::has_headers() {
+        common::prints("arena", LIBRARY, "kept: 16\n");
+    }
+}

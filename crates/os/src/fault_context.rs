@@ -57,6 +57,19 @@ impl FaultContext {
         unsafe { (*self.info).si_code }
     }
 
+    /// Whether the interrupted code, which is the C library's, waits in a system call for something to happen. Calls
+    /// that ask for memory are no such waits.
+    pub(crate) fn waits_in_system_call(&self) -> bool {
+        const FOR_MEMORY: [libc::c_long; 6] =
+            [libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_mremap, libc::SYS_madvise, libc::SYS_brk];
+        // SAFETY: valid while the handler runs, by `from_raw`.
+        let machine = unsafe { &(*self.context).uc_mcontext };
+        match arch::next_system_call(machine) {
+            Some(number) => !FOR_MEMORY.contains(&(number as libc::c_long)),
+            None => arch::is_interrupted(machine),
+        }
+    }
+
     /// Whether the kernel raised it for an instruction of this thread, rather than some process by `kill`.
     pub fn is_fault(&self) -> bool {
         self.code() > 0

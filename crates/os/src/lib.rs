@@ -6,6 +6,7 @@
 
 pub mod address_space;
 pub mod build_id;
+pub mod c_library;
 pub mod clock;
 pub mod cpu;
 pub mod dual_mapping;

@@ -78,3 +78,21 @@ pub(super) unsafe fn undo_frame(m: &mut mcontext_t) {
 pub(super) fn link(m: &mcontext_t) -> Option<usize> {
     Some(m.regs[LINK] as usize)
 }
+
+/// The number of the system call that the thread makes next, or makes again since the signal interrupted it; None: the
+/// next instruction is another.
+pub(super) fn next_system_call(m: &mcontext_t) -> Option<usize> {
+    is_system_call(pc(m)).then(|| m.regs[8] as usize)
+}
+
+/// Whether the thread comes from a system call that the signal has ended early.
+pub(super) fn is_interrupted(m: &mcontext_t) -> bool {
+    is_system_call(pc(m).wrapping_sub(4)) && m.regs[0] as isize == -(libc::EINTR as isize)
+}
+
+fn is_system_call(address: usize) -> bool {
+    /// The instruction `svc #0`.
+    const SUPERVISOR_CALL: u32 = 0xd400_0001;
+    // SAFETY: at the program counter, or right before it in the same file's code.
+    address != 0 && unsafe { (address as *const u32).read() } == SUPERVISOR_CALL
+}

@@ -114,3 +114,22 @@ pub(super) unsafe fn undo_frame(m: &mut mcontext_t) {
 pub(super) fn link(_: &mcontext_t) -> Option<usize> {
     None
 }
+
+/// The number of the system call that the thread makes next, or makes again since the signal interrupted it; None: the
+/// next instruction is another.
+pub(super) fn next_system_call(m: &mcontext_t) -> Option<usize> {
+    is_system_call(pc(m)).then(|| get(m, REG_RAX))
+}
+
+/// Whether the thread comes from a system call that the signal has ended early.
+pub(super) fn is_interrupted(m: &mcontext_t) -> bool {
+    is_system_call(pc(m).wrapping_sub(SYSCALL.len())) && get(m, REG_RAX) as isize == -(libc::EINTR as isize)
+}
+
+/// The instruction `syscall`.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
+fn is_system_call(address: usize) -> bool {
+    // SAFETY: at the program counter, or right before it in the same file's code.
+    address != 0 && unsafe { (address as *const [u8; 2]).read() } == SYSCALL
+}
