@@ -10,10 +10,10 @@ use crate::text::optional_text_at;
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{class_library, exceptions, member_handles};
-use saki_runtime::vm::first_chance;
 use saki_runtime::vm::source_lines::source_position;
 use saki_runtime::vm::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
 use saki_runtime::vm::unhandled;
+use saki_runtime::vm::{crash_report, first_chance};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Str};
 use saki_types::Method;
 
@@ -167,7 +167,7 @@ fn fail_fast(t: CurrentThread, _mark: StackMark, message: *const u16, exception:
     // Assertions say what they are, and the reason has their stack.
     if let Some(error) = optional_text_at(error) {
         saki_base::tell!("Process terminated.{separator}{error}\n{reason}");
-        std::process::abort()
+        crash_report::abort_reported()
     }
     saki_base::tell!("Process terminated.{separator}{reason}");
     let frames = stack_trace::walk(t);
@@ -179,7 +179,7 @@ fn fail_fast(t: CurrentThread, _mark: StackMark, message: *const u16, exception:
     if let Some(exception) = exception.get() {
         saki_base::tell!("{}", unhandled::describe(t, exception));
     }
-    std::process::abort()
+    crash_report::abort_reported()
 }
 
 /// Bodies that read symbols by reflection.

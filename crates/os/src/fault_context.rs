@@ -75,6 +75,14 @@ impl FaultContext {
         self.code() > 0
     }
 
+    /// The process that sent it; `None` if the kernel raised it, or a timer. Async-signal-safe.
+    pub fn sending_process(&self) -> Option<i32> {
+        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills the field for these codes
+        // (sigaction(2)).
+        let sender = || unsafe { (*self.info).si_pid() };
+        matches!(self.code(), libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE).then(sender)
+    }
+
     /// The address whose access faulted (SIGSEGV, SIGBUS), or the faulting instruction (SIGFPE, SIGILL).
     pub fn fault_address(&self) -> usize {
         // SAFETY: valid while the handler runs; the field is set for the fault signals, else unspecified but readable.

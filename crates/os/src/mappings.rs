@@ -1,27 +1,43 @@
-//! Which file is mapped at an address, for reports that are written inside a signal handler.
+//! What is mapped at an address, for reports of signals.
 //!
-//! Invariant: async-signal-safe: system calls and the caller's buffer alone. Left out: every other use of
+//! Invariant: `file_at` is async-signal-safe: system calls and the caller's buffer alone. Left out: every other use of
 //! `/proc/self/maps`, which `std::fs` serves.
 
 use std::ffi::CStr;
+use std::ops::Range;
 
 const MAPS: &CStr = c"/proc/self/maps";
+/// A path and what stands before it.
+const MAX_LINE_BYTES: usize = libc::PATH_MAX as usize + 256;
 
 /// The path of the file that is mapped at `address`, as the kernel writes it (proc(5)), in `buffer`. `None`: no file,
 /// a longer path than the buffer holds, or no `/proc`.
 pub fn file_at(address: usize, buffer: &mut [u8]) -> Option<&[u8]> {
+    let len = with_maps(|file| find_line(file, address, buffer))?;
+    let line = &buffer[..len];
+    // "start-end permissions offset device inode   path"
+    let path_at = line.iter().position(|&byte| byte == b'/')?;
+    Some(&line[path_at..])
+}
+
+/// The addresses of the mapping that `address` lies in. `None`: there is none, or no `/proc`. Not for signal handlers.
+pub fn range_at(address: usize) -> Option<Range<usize>> {
+    let mut buffer = vec![0; MAX_LINE_BYTES];
+    let len = with_maps(|file| find_line(file, address, &mut buffer))?;
+    range_of(&buffer[..len])
+}
+
+/// Opens the list for `read`.
+fn with_maps<R>(read: impl FnOnce(i32) -> Option<R>) -> Option<R> {
     // SAFETY: a path that ends with a zero byte.
     let file = unsafe { libc::open(MAPS.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if file < 0 {
         return None;
     }
-    let found = find_line(file, address, buffer);
+    let found = read(file);
     // SAFETY: opened above, used by nobody else.
     unsafe { libc::close(file) };
-    let line = &buffer[..found?];
-    // "start-end permissions offset device inode   path"
-    let path_at = line.iter().position(|&byte| byte == b'/')?;
-    Some(&line[path_at..])
+    found
 }
 
 /// Reads line by line into `buffer`; the length of the line whose range holds `address`.
@@ -53,7 +69,7 @@ fn find_line(file: i32, address: usize, buffer: &mut [u8]) -> Option<usize> {
 }
 
 /// The range of addresses at the start of a line.
-fn range_of(line: &[u8]) -> Option<std::ops::Range<usize>> {
+fn range_of(line: &[u8]) -> Option<Range<usize>> {
     let text = std::str::from_utf8(line.get(..line.iter().position(|&byte| byte == b' ')?)?).ok()?;
     let (start, end) = text.split_once('-')?;
     Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
@@ -72,6 +88,14 @@ mod tests {
         let local = 0_u8;
         assert_eq!(file_at((&raw const local).addr(), &mut buffer), None);
         assert_eq!(file_at(0, &mut buffer), None);
+    }
+
+    #[test]
+    fn the_mapping_of_a_local_is_the_stack() {
+        let local = 0_u8;
+        let range = super::range_at((&raw const local).addr()).expect("mapped");
+        assert!(range.contains(&(&raw const local).addr()) && range.start.is_multiple_of(4096));
+        assert_eq!(super::range_at(0), None);
     }
 
     #[test]

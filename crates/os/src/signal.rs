@@ -133,6 +133,19 @@ fn chain(fault: &FaultContext) {
     }
 }
 
+/// Whether a signal that our handler passes on takes the default action: `install` found no other handler.
+/// Async-signal-safe.
+pub fn is_default_behind(signal: i32) -> bool {
+    let slot = &SLOTS.0[signal as usize];
+    // Acquire: pairs with `install`, as in `trampoline`.
+    if slot.handler.load(Ordering::Acquire) == 0 {
+        return true;
+    }
+    // SAFETY: written before `handler`, and not changed afterwards.
+    let previous = unsafe { (*slot.previous.get()).assume_init_ref() };
+    previous.sa_sigaction == libc::SIG_DFL
+}
+
 /// Writes to standard error past every buffer and lock. A closed one loses the text. Async-signal-safe.
 pub fn write_to_stderr(mut text: &[u8]) {
     while !text.is_empty() {

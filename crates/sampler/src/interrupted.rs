@@ -15,6 +15,21 @@ pub struct InterruptedFrames {
     pub managed: Vec<Frame>,
 }
 
+/// The frames of a thread that runs no managed code. Where, as for `frames`.
+///
+/// # Safety
+/// `context` is the state of a signal handler that does not return before this function does.
+pub unsafe fn native_frames(context: &FaultContext) -> InterruptedFrames {
+    modules::refresh();
+    let mut instructions = Vec::new();
+    let stack = saki_os::mappings::range_at(context.sp()).unwrap_or(0..0);
+    // SAFETY: the contract; the thread's stack stays mapped while it is in its handler.
+    unsafe { native_walk::walk_unmanaged(context, stack, |instruction| instructions.push(instruction)) };
+    let mut symbols = Symbols::default();
+    let native = instructions.into_iter().map(|instruction| symbols.place(instruction)).collect();
+    InterruptedFrames { native, managed: Vec::new() }
+}
+
 /// Walks the stack. Takes the dynamic linker's lock and allocates, so it is not for signal handlers; another thread
 /// calls it.
 ///

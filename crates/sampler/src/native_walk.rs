@@ -85,6 +85,25 @@ pub unsafe fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> O
     Some(())
 }
 
+/// Calls `native` with the instruction of each frame of a thread that runs no managed code, innermost first. `stack`:
+/// what is mapped at the interrupted stack pointer.
+///
+/// # Safety
+/// `context` is the state of a signal handler that does not return before this function does, and `stack` is readable.
+pub unsafe fn walk_unmanaged(context: &FaultContext, stack: Range<usize>, mut native: impl FnMut(usize)) {
+    let mut registers = registers_of(context);
+    let stack = Stack { ranges: [registers.sp.max(stack.start)..stack.end, 0..0] };
+    for _ in 0..MAX_NATIVE_FRAMES {
+        native(registers.instruction());
+        let frames = modules::find(registers.instruction()).and_then(|module| module.frames.as_ref());
+        let frames = frames.filter(|frames| frames.covers(registers.instruction()));
+        match frames.and_then(|frames| frames.step(&registers, &stack)) {
+            Some(next) if next.pc != 0 => registers = next,
+            _ => return,
+        }
+    }
+}
+
 /// Walks from `registers` as `walk` does; `alternate` is the alternate stack that the walk may begin on.
 ///
 /// # Safety

@@ -14,7 +14,7 @@
 //! | `managed_thread`, `carrier` | the two records |
 //! | `current`, `request`, `stop`, `scheduler_hooks` | the thread that runs here, what is asked of it, the process's stop words, what threads ask of a scheduler |
 //! | `thread_stack`, `blocking`, `giving_way`, `waits`, `native_transition` | what a thread does: its stack, safe regions, waits, native code |
-//! | `exit`, `registry`, `safepoint` | all threads: when the process may end, their list, stopping them |
+//! | `exit`, `registry`, `safepoint`, `partial_stop` | all threads: when the process may end, their list, stops |
 //! | `spawn`, `scheduling`, `fork` | starting OS threads, the interface for a scheduler, and what a forked child keeps |
 //!
 //! Left out: collections, exceptions, the green-thread scheduler. With `--cfg loom` only the stop protocol is
@@ -45,6 +45,8 @@ mod hold;
 pub mod managed_thread;
 #[cfg(not(loom))]
 mod native_transition;
+#[cfg(not(loom))]
+mod partial_stop;
 #[cfg(not(loom))]
 mod process_number;
 pub mod protocol;
@@ -89,6 +91,8 @@ pub use hold::hold_native_code;
 pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, WaitTarget, root};
 #[cfg(not(loom))]
 pub use native_transition::{enter_native, leave_native, tell_stopper};
+#[cfg(not(loom))]
+pub use partial_stop::visit_stopping_threads;
 #[cfg(not(loom))]
 pub use registry::{
     CarrierHooks, ThreadHooks, ThreadRef, abort_process, add_carrier_hooks, add_hooks, attach_current, attach_foreign,

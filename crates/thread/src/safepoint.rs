@@ -122,7 +122,7 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
 /// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads
 /// meanwhile either sees the request, or is seen with its new thread, which is asked too: the heavy fence stands
 /// between both sides' store and load.
-fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
+pub(crate) fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
     let mut seen: Vec<Option<&'static ManagedThread>> = carriers.iter().map(|carrier| carrier.current()).collect();
     STOP_WORDS.request(carriers.iter().map(|c| &c.stop).chain(seen.iter().flatten().map(|t| t.poll_word())));
     let mut asked: Vec<&'static ManagedThread> = seen.iter().flatten().copied().collect();

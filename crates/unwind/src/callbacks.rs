@@ -37,8 +37,9 @@ pub struct Callbacks {
     /// Whether the thread runs managed code or the machine's, in which exceptions may be thrown, and not native code.
     /// Async-signal-safe.
     pub is_outside_native_code: unsafe fn(thread: *mut ThreadAbi) -> bool,
-    /// The process is about to end by the signal of this context: has a report written, by another thread. False: there
-    /// is no such thread, or it cannot write one. Async-signal-safe.
+    /// The process is about to end by the signal of this context: has a report written, by another thread. `thread` is
+    /// null where no managed thread runs. False: there is no such other thread, or it cannot write one.
+    /// Async-signal-safe.
     pub report_end: unsafe fn(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool,
     /// Writes the name of a `types::Method`, piece by piece. Async-signal-safe.
     pub write_name: unsafe fn(method: *const (), write: fn(&[u8])),

@@ -12,6 +12,7 @@
 //! | SIGFPE | compiled code | by the trap table, else OverflowException (zero is checked before dividing) |
 //! | SIGILL | compiled code, in the trap table | by the trap code |
 //! | any | elsewhere, on a managed thread | a short report, then the previous handler |
+//! | any | elsewhere, without a previous handler | a report by another thread, then the end |
 //! | any | elsewhere | the previous handler |
 //!
 //! A fault becomes an exception by editing the interrupted context: PC + 1 becomes a return address (so that
@@ -20,7 +21,7 @@
 //! keep their values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which
 //! `thread` makes.
 
-use crate::callbacks::{Callbacks, FaultKind, callbacks};
+use crate::callbacks::{Callbacks, EndCause, FaultKind, callbacks};
 use crate::{lost_file, overflow};
 use saki_abi::ThreadAbi;
 use saki_abi::object::NULL_AREA_BYTES;
@@ -92,6 +93,10 @@ fn handle(context: &mut FaultContext) -> Disposition {
         }
         // SAFETY: the thread is the current one, and the handler got its interrupted state as `context`.
         unsafe { overflow::report_fatal_fault(thread, context, callbacks) };
+    } else if signal::is_default_behind(context.signal()) {
+        // A host's own threads are the host's to report, if it does.
+        // SAFETY: no managed thread runs here, and the context is that of this handler.
+        unsafe { (callbacks.report_end)(thread, context, EndCause::Fault) };
     }
     Disposition::PassOn
 }

@@ -17,6 +17,9 @@ static class Crash
         if (how == "fail") Environment.FailFast("enough");
         if (how == "exception") Environment.FailFast("enough", new InvalidOperationException("why"));
         if (how == "null") CallNative((IntPtr)16);
+        if (how == "abort") abort_outside();
+        if (how == "foreign") crash_on_foreign_thread();
+        if (how == "wait") Wait();
     }
 
     delegate int Function(int number);
@@ -34,10 +37,39 @@ static class Crash
         GC.KeepAlive(unused);
     }
 
+    [DllImport("crash")]
+    static extern int abort_outside();
+
+    [DllImport("crash")]
+    static extern int crash_on_foreign_thread();
+
+    static void Wait()
+    {
+        lock (gate)
+        {
+            Console.WriteLine("ready");
+            Thread.Sleep(Timeout.Infinite);
+        }
+    }
+
+    static readonly object gate = new object();
+    static int rounds;
+
+    static void Spin()
+    {
+        while (true) rounds++;
+    }
+
     static void Main(string[] arguments)
     {
         Inner(1);
-        Thread thread = new Thread(() => Inner(arguments[0]));
+        new Thread(Spin) { IsBackground = true, Name = "spinner" }.Start();
+        Thread main = Thread.CurrentThread;
+        Thread thread = new Thread(() =>
+        {
+            while (Volatile.Read(ref rounds) == 0 || (main.ThreadState & ThreadState.WaitSleepJoin) == 0) Thread.Sleep(1);
+            Inner(arguments[0]);
+        });
         thread.Start();
         thread.Join();
     }

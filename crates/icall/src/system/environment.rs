@@ -94,7 +94,7 @@ fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _so
     if let Some(exception) = exception {
         unhandled::report(t, exception);
     }
-    std::process::abort()
+    crash_report::abort_reported()
 }
 
 fn get_exit_code(_t: CurrentThread) -> i32 {

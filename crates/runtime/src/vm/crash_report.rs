@@ -1,17 +1,21 @@
-//! Reports of crashes: where the fault is, by library, function and offset, and the frames that led there, with lines
-//! where there are symbols.
+//! Reports of ends by a signal (faults, and SIGABRT from native code or another process): where it came, by library,
+//! function and offset, and the frames that led there, with lines where there are symbols; then the stacks of the other
+//! threads.
 //!
 //! The signal handler of the thread that crashes cannot make the text, since it may take no lock and allocate nothing.
 //! It asks the thread of dumps (`thread_dump`), which makes and writes it while the handler waits. If that thread waits
 //! for a lock that the crashed one holds, time runs out, and the handler writes a plainer report itself
-//! (`saki_unwind`).
+//! (`saki_unwind`). The other threads' stacks come last: they need a stop of the world, of which the crashed thread
+//! knows nothing (`saki_thread::visit_stopping_threads`).
 //!
 //! | `STATE` | from → to | who | ordering |
 //! |---|---|---|---|
-//! | 0 = free | → TAKEN | the first thread that crashes; all later ones report for themselves | Relaxed: a claim |
+//! | 0 = free | → TAKEN | the first thread that crashes; later ones wait for its report | Relaxed: a claim |
+//! | 0 = free | → SILENT | who has told itself why it aborts the process | Relaxed: a claim |
 //! | TAKEN | → ASKED | that thread, when `REQUEST` is filled | Release; the reporter's load is Acquire |
 //! | ASKED | → WRITING | the reporter, when the text is made | Relaxed: it says nothing but that |
-//! | WRITING | → DONE | the reporter, when the text is written | Relaxed: as above |
+//! | WRITING | → WRITTEN | the reporter, when the text is written | Relaxed: as above |
+//! | WRITTEN | → DONE | the reporter, when it has told of the other threads | Relaxed: as above |
 //! | ASKED | → GIVEN_UP | the handler, when time has run out | Relaxed: the reporter then writes nothing |
 //!
 //! Invariant: one report is written for a crash, the reporter's or the handler's.
@@ -22,21 +26,26 @@ use crate::stack_trace::{TraceFrame, for_each_method};
 use crate::thread_dump;
 use crate::vm::options;
 use saki_abi::ThreadAbi;
-use saki_os::{FaultContext, signal};
+use saki_os::FaultContext;
+use saki_os::signal::{self, Disposition};
 use saki_sampler::{NativePlace, interrupted};
 use saki_sync::WaitWord;
+use saki_thread::ManagedThread;
 use saki_types::Method;
 use saki_types::collectible::Hold;
 use saki_unwind::EndCause;
 use std::fmt::Write as _;
+use std::io;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
 const TAKEN: u32 = 1;
 const ASKED: u32 = 2;
 const WRITING: u32 = 3;
-const DONE: u32 = 4;
-const GIVEN_UP: u32 = 5;
+const WRITTEN: u32 = 4;
+const DONE: u32 = 5;
+const GIVEN_UP: u32 = 6;
+const SILENT: u32 = 7;
 
 /// See the module header.
 static STATE: WaitWord = WaitWord::new(0);
@@ -47,7 +56,7 @@ static REQUEST: Request = Request {
     is_overflow: AtomicU32::new(0),
 };
 
-/// The time for a report: symbols of large libraries and lines of large programs are read for it.
+/// The time for each part of a report: symbols of large libraries and lines of large programs are read for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// .NET's text.
 const ACCESS_VIOLATION: &str = "System.AccessViolationException: Attempted to read or write protected memory. This is \
@@ -65,13 +74,39 @@ struct Request {
 /// See `saki_unwind::Callbacks::report_end`.
 ///
 /// # Safety
-/// `thread` is the current thread, and `context` the state of the signal handler that runs on it.
+/// `thread` is the current thread or null, and `context` the state of the signal handler that runs on it.
 pub(crate) unsafe fn report_end(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool {
     let is_reported = ask_for_report(thread, context, cause);
     if is_reported && is_access_violation(context) {
         std::process::abort()
     }
     is_reported
+}
+
+/// Has SIGABRT reported: `abort ()` in native code, as the C library calls it for a damaged heap, and another process
+/// that ends one which hangs.
+///
+/// # Errors
+/// The system's, for the handler.
+pub(crate) fn report_aborts() -> io::Result<()> {
+    signal::install(libc::SIGABRT, on_abort)
+}
+
+fn on_abort(context: &mut FaultContext) -> Disposition {
+    let thread = match saki_code::contains(context.pc()) {
+        // As for faults: thread-local storage may not say it yet.
+        true => context.pinned_register() as *mut ThreadAbi,
+        false => saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi()),
+    };
+    ask_for_report(thread, context, EndCause::Fault);
+    Disposition::PassOn
+}
+
+/// Ends the process by SIGABRT, for who has written the reason: there is no report beside it.
+pub fn abort_reported() -> ! {
+    // Relaxed: see the table.
+    let _ = STATE.atomic().compare_exchange(0, SILENT, Ordering::Relaxed, Ordering::Relaxed);
+    std::process::abort()
 }
 
 /// Whether the fault is one that .NET reports as an AccessViolationException, which nothing catches: managed code has
@@ -81,11 +116,13 @@ fn is_access_violation(context: &FaultContext) -> bool {
     is_memory_fault && options().net.is_some() && saki_code::contains(context.pc())
 }
 
-/// Has the thread of dumps write the report; false if it does not.
+/// Has the thread of dumps write the report; false if it does not. Async-signal-safe.
 fn ask_for_report(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool {
-    if !thread_dump::has_service()
-        || STATE.atomic().compare_exchange(0, TAKEN, Ordering::Relaxed, Ordering::Relaxed).is_err()
-    {
+    if !thread_dump::is_served_by_another() {
+        return false;
+    }
+    if STATE.atomic().compare_exchange(0, TAKEN, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        await_report_of_another();
         return false;
     }
     REQUEST.thread.store(thread, Ordering::Relaxed);
@@ -105,8 +142,24 @@ fn ask_for_report(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCaus
                     return false;
                 }
             }
+            // A lock that the crashed thread holds may be needed for the others' stacks. What is written stands.
+            WRITTEN => {
+                if !STATE.wait(WRITTEN, Some(PATIENCE)) {
+                    return true;
+                }
+            }
             // The text is made; standard error may be a slow pipe.
             _ => _ = STATE.wait(state, None),
+        }
+    }
+}
+
+/// The process ends by the signal of another thread, whose report this thread's end would cut off. Async-signal-safe.
+fn await_report_of_another() {
+    loop {
+        let state = STATE.load(Ordering::Relaxed);
+        if matches!(state, DONE | GIVEN_UP | SILENT) || !STATE.wait(state, Some(PATIENCE)) {
+            return;
         }
     }
 }
@@ -139,25 +192,42 @@ pub(crate) fn serve() -> bool {
     // signal stack stays mapped, and what the walk then reads there only makes a text that is not written.
     let context = unsafe { &*context };
     let is_overflow = REQUEST.is_overflow.load(Ordering::Relaxed) != 0;
-    // SAFETY: the managed thread that the handler interrupted, whose structure is never freed, and the context of that
-    // handler.
-    let text = unsafe { describe(REQUEST.thread.load(Ordering::Relaxed), context, is_overflow) };
+    let thread = REQUEST.thread.load(Ordering::Relaxed);
+    // SAFETY: the managed thread that the handler interrupted, whose structure is never freed, or null; and the context
+    // of that handler.
+    let text = unsafe { describe(thread, context, is_overflow) };
     if STATE.atomic().compare_exchange(ASKED, WRITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         // Without the lock of Rust's own stderr, which the crashed thread may hold.
         signal::write_to_stderr(text.as_bytes());
-        STATE.store(DONE, Ordering::Relaxed);
-        STATE.wake(1);
+        advance(WRITTEN);
+        // The frames of an overflow say it all, and there are enough of them.
+        if !is_overflow {
+            // SAFETY: a managed thread's structure, which is never freed.
+            let ending = (!thread.is_null()).then(|| unsafe { ManagedThread::from_abi(thread) });
+            let others = thread_dump::others(ending);
+            signal::write_to_stderr(others.as_bytes());
+        }
+        advance(DONE);
     }
     true
 }
 
+fn advance(state: u32) {
+    STATE.store(state, Ordering::Relaxed);
+    STATE.wake_all();
+}
+
 /// # Safety
-/// `thread` is a managed thread, and `context` the state of a signal handler on it that does not return before this
-/// function does.
+/// `thread` is a managed thread, or null for one that is none, and `context` the state of a signal handler on it that
+/// does not return before this function does.
 unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow: bool) -> String {
-    // SAFETY: both are the crashed thread's, which stays in its handler, or ends the process there, while this function
-    // runs.
-    let frames = unsafe { interrupted::frames(thread, context) };
+    let frames = if thread.is_null() {
+        // SAFETY: the crashed thread stays in its handler, or ends the process there, while this function runs.
+        unsafe { interrupted::native_frames(context) }
+    } else {
+        // SAFETY: the managed thread stays in its handler, or ends the process there, while this function runs.
+        unsafe { interrupted::frames(thread, context) }
+    };
     let mut lines: Vec<String> = frames.native.iter().map(describe_native).collect();
     for frame in &frames.managed {
         for_each_method(frame, |method| lines.push(stack_text::describe(&method)));
@@ -175,14 +245,27 @@ unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow
 }
 
 fn head(context: &FaultContext, innermost: Option<&NativePlace>) -> String {
-    let (signal, address, pc) = (context.signal(), context.fault_address(), context.pc());
+    let (signal, pc) = (context.signal(), context.pc());
     // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely one of a native
     // library or of Saki.
     let place = if saki_code::contains(pc) { "compiled" } else { "native" };
     let what = innermost.map_or(String::new(), |innermost| format!(", {}", describe_native(innermost)));
-    format!(
-        "saki: signal {signal} at address 0x{address:x}, pc 0x{pc:x} in {place} code{what}; frames of this thread:\n"
-    )
+    match context.sending_process() {
+        None => {
+            let address = context.fault_address();
+            format!(
+                "saki: signal {signal} at address 0x{address:x}, pc 0x{pc:x} in {place} code{what}; frames of this \
+                 thread:\n"
+            )
+        }
+        Some(sender) if sender == thread_dump::own_process() => {
+            format!(
+                "saki: signal {signal} by this process, pc 0x{pc:x} in {place} code{what}; frames of this thread:\n"
+            )
+        }
+        // Its thread happened to get the signal.
+        Some(sender) => format!("saki: signal {signal} from process {sender}; frames of the thread that got it:\n"),
+    }
 }
 
 /// `crash_here+0x12 in libfoo.so (0x1132)`

@@ -30,7 +30,8 @@ use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
@@ -41,7 +42,11 @@ static END_IS_WANTED: AtomicBool = AtomicBool::new(false);
 /// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it
 /// is started again. Set at each start; Relaxed: a crash before that reports for itself.
 static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
+/// The system's number of that thread, which it sets first. Relaxed: it is compared, and by that thread alone equal.
+static SERVICE_THREAD: AtomicU32 = AtomicU32::new(0);
 
+/// How long threads get to stop for the report of a crash.
+const STOP_PATIENCE: Duration = Duration::from_secs(1);
 /// The most frames of a stack that are written.
 const MAX_FRAMES: usize = 1000;
 /// If there are more threads, those with equal stacks are written as one entry.
@@ -62,18 +67,21 @@ pub struct Stack {
     was_parked: bool,
     /// What it waits for, if that is known.
     wait: Option<Wait>,
+    /// It did not stop, so nothing else is known.
+    is_unknown: bool,
     /// The innermost `MAX_FRAMES` frames, the innermost first.
     pub frames: Vec<TraceFrame>,
     depth: usize,
 }
 
-/// Starts the thread, which serves the host's clients at `signal::of_clients` and, if `at_quit`, writes stacks at
-/// SIGQUIT.
+/// Starts the thread, which serves the host's clients at `signal::of_clients`, reports aborts and, if `at_quit`, writes
+/// stacks at SIGQUIT.
 ///
 /// # Errors
 /// The system's, for the handlers and the thread.
 pub fn start(at_quit: bool) -> io::Result<()> {
     start_thread()?;
+    crash_report::report_aborts()?;
     signal::install(signal::of_clients(), ask_for_client)?;
     if at_quit { signal::install(libc::SIGQUIT, ask_for_dump) } else { Ok(()) }
 }
@@ -90,6 +98,7 @@ pub(crate) fn start_again() -> io::Result<()> {
 
 fn start_thread() -> io::Result<()> {
     services::machine().start(Service::ThreadDump, || {
+        SERVICE_THREAD.store(saki_os::thread::native_id(), Ordering::Relaxed);
         let mut done = 0;
         loop {
             // Acquire: pairs with `wake_service`: who asks because the machine ends has said so before.
@@ -124,7 +133,7 @@ fn start_thread() -> io::Result<()> {
 }
 
 /// Async-signal-safe.
-fn own_process() -> i32 {
+pub(crate) fn own_process() -> i32 {
     // SAFETY: no preconditions.
     unsafe { libc::getpid() }
 }
@@ -132,6 +141,11 @@ fn own_process() -> i32 {
 /// Whether the thread that `start` makes is there. Async-signal-safe.
 pub(crate) fn has_service() -> bool {
     SERVICE_PROCESS.load(Ordering::Relaxed) == own_process()
+}
+
+/// Whether that thread is there and is not the calling one. Async-signal-safe.
+pub(crate) fn is_served_by_another() -> bool {
+    has_service() && SERVICE_THREAD.load(Ordering::Relaxed) != saki_os::thread::native_id()
 }
 
 /// Makes the thread look for what it has to do. Async-signal-safe.
@@ -226,7 +240,39 @@ fn note(thread: &'static ManagedThread) -> Stack {
     let was_running = !thread.is_in_safe_region();
     let was_parked = !was_running && !thread.is_safe();
     let (wait_state, wait) = (thread.wait_state(), Wait::of(thread));
-    Stack { thread: ThreadRef::to(thread), wait_state, was_running, was_parked, wait, frames, depth }
+    Stack { thread: ThreadRef::to(thread), wait_state, was_running, was_parked, wait, is_unknown: false, frames, depth }
+}
+
+/// A thread that did not stop.
+fn note_unstopped(thread: &'static ManagedThread) -> Stack {
+    Stack {
+        thread: ThreadRef::to(thread),
+        wait_state: WaitState::Running,
+        was_running: true,
+        was_parked: false,
+        wait: None,
+        is_unknown: true,
+        frames: Vec::new(),
+        depth: 0,
+    }
+}
+
+/// The stacks of the threads but this one, which a signal ends (`None`: no managed thread), for its report. Where the
+/// caller keeps methods, as in `with_stacks`, and the thread waits in the signal's handler.
+pub(crate) fn others(ending: Option<&'static ManagedThread>) -> String {
+    let mut stacks = Vec::new();
+    let note = |thread, has_stopped| stacks.push(if has_stopped { note(thread) } else { note_unstopped(thread) });
+    if !saki_thread::visit_stopping_threads(ending, STOP_PATIENCE, note) {
+        return "other threads: the world is stopped, so their frames cannot be read\n".into();
+    }
+    if stacks.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("other threads:\n");
+    let names = Names { crashed: ending.map(ManagedThread::managed_id), ..Names::of_all(&stacks) };
+    describe_stacks(&mut out, &stacks.iter().collect::<Vec<_>>(), &names);
+    describe_deadlocks(&mut out, &stacks, &names);
+    out
 }
 
 /// Threads with equal stacks and states.
@@ -251,16 +297,21 @@ fn group<'a>(stacks: &[&'a Stack]) -> Vec<Group<'a>> {
 }
 
 /// The names of the threads in a dump.
-struct Names<'a>(FxHashMap<u32, &'a Stack>);
+struct Names<'a> {
+    stacks: FxHashMap<u32, &'a Stack>,
+    /// The thread whose crash is reported.
+    crashed: Option<u32>,
+}
 
 impl<'a> Names<'a> {
     fn of_all(stacks: &'a [Stack]) -> Names<'a> {
-        Names(stacks.iter().map(|stack| (stack.thread.managed_id(), stack)).collect())
+        Names { stacks: stacks.iter().map(|stack| (stack.thread.managed_id(), stack)).collect(), crashed: None }
     }
 
     /// `"main" (thread 1)`
     fn of(&self, id: u32) -> String {
-        match self.0.get(&id) {
+        match self.stacks.get(&id) {
+            _ if self.crashed == Some(id) => format!("the crashed thread ({id})"),
             Some(stack) => format!("\"{}\" (thread {id})", name_of(stack)),
             None => format!("thread {id}, which has ended"),
         }
@@ -321,7 +372,7 @@ fn describe_deadlocks(out: &mut String, stacks: &[Stack], names: &Names) {
             count => writeln!(out, "\nDeadlock of {count} threads:"),
         };
         for id in cycle {
-            if let Some(wait) = names.0.get(&id).and_then(|stack| stack.wait.as_ref()) {
+            if let Some(wait) = names.stacks.get(&id).and_then(|stack| stack.wait.as_ref()) {
                 let _ = writeln!(out, "  {} waits for {}", names.of(id), wait.describe(|id| names.of(id)));
             }
         }
@@ -399,6 +450,7 @@ fn activity(stack: &Stack) -> &'static str {
         }
         WaitState::Monitor => "waiting for a lock",
         WaitState::Handle => "waiting for a handle",
+        _ if stack.is_unknown => "running, and did not stop",
         WaitState::Running | WaitState::Native if stack.wait.is_some() => "waiting for a class constructor",
         WaitState::Running | WaitState::Native if stack.was_running => "running",
         WaitState::Running | WaitState::Native if stack.was_parked => "waiting",

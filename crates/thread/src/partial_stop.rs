@@ -1,0 +1,67 @@
+//! A stop of the world that does not wait for every thread: for the report of a signal that ends the process. The
+//! thread that it ends reaches no safepoint any more, and neither does one that waits for a lock which that thread
+//! holds.
+//!
+//! A stop of another thread's may be under way, which waits for the ending thread and so never comes to its end. Then
+//! that stop serves as well.
+//!
+//! Invariant: `STOP_LOCK` is held as in every stop, so threads and carriers neither attach nor detach meanwhile, and a
+//! thread that was found stopped stays so until the visits are over. Left out: work for which all threads must have
+//! stopped (`safepoint`).
+
+use crate::carrier::{Carrier, for_each_carrier};
+use crate::cold_stack;
+use crate::managed_thread::ManagedThread;
+use crate::registry::for_each_thread;
+use crate::safepoint::request_stop;
+use crate::scheduler_hooks::restore_cold_stacks;
+use crate::stop::{STOP_LOCK, STOP_WORDS};
+use saki_os::clock::Moment;
+use std::time::Duration;
+
+/// Between two looks at threads that have not stopped yet. Most have at the first.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Stops the threads but `ending`, as many as stop within `patience`, and visits each: with `true` if it has stopped,
+/// so that its frames can be walked. False, and no visits: another stop of the world has lasted for that time, and it
+/// does not wait for `ending`.
+///
+/// For threads that are not attached. `ending` does nothing at all until this returns. `visit` does as for
+/// `for_each_thread`.
+pub fn visit_stopping_threads(
+    ending: Option<&'static ManagedThread>,
+    patience: Duration,
+    mut visit: impl FnMut(&'static ManagedThread, bool),
+) -> bool {
+    let is_other = |thread: &ManagedThread| Some(thread) != ending;
+    let mut visit_all = || {
+        cold_stack::forbid_moves();
+        restore_cold_stacks();
+        for_each_thread(|thread| {
+            if is_other(thread) {
+                visit(thread, !thread.is_running());
+            }
+        });
+        // SAFETY: `forbid_moves` was called above.
+        unsafe { cold_stack::allow_moves() };
+    };
+    if !STOP_LOCK.try_lock_for(patience) {
+        let is_awaited = ending.is_some_and(ManagedThread::is_running);
+        if is_awaited {
+            visit_all();
+        }
+        return is_awaited;
+    }
+    let mut carriers: Vec<&'static Carrier> = Vec::new();
+    for_each_carrier(|carrier| carriers.push(carrier));
+    let threads = request_stop(&carriers);
+    let last_look = Moment::now().checked_add(patience);
+    let runs = |carrier: &&Carrier| carrier.current().is_some_and(|thread| is_other(thread) && thread.is_running());
+    while carriers.iter().any(runs) && last_look.is_none_or(|last| Moment::now() < last) {
+        std::thread::sleep(LOOK_INTERVAL);
+    }
+    visit_all();
+    STOP_WORDS.resume(carriers.iter().map(|carrier| &carrier.stop).chain(threads.iter().map(|t| t.poll_word())));
+    STOP_LOCK.unlock();
+    true
+}
