@@ -12,9 +12,8 @@
 //!
 //! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the
 //! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`), the settings of
-//! `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames
-//! (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing, as for aarch64: nothing
-//! depends on them.
+//! `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`) and the walk of native
+//! frames (`sampler`) may be missing: nothing depends on them.
 //!
 //! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but
 //! for `frame_liveness`.

@@ -24,8 +24,7 @@
 //! calls in the same tables. The only optimisations are constants as immediates, reuse of dead operands' registers, and
 //! branches on comparisons.
 //!
-//! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is
-//! none, `absent.rs` takes its place, which covers nothing.
+//! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it.
 
 mod arguments;
 mod atomics;

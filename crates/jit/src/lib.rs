@@ -12,10 +12,6 @@
 //! (`runtime`).
 #![forbid(unsafe_code)]
 
-#[cfg(target_arch = "x86_64")]
-mod baseline;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "baseline/absent.rs"]
 mod baseline;
 mod cfg;
 mod compiler;

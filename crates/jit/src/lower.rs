@@ -51,7 +51,6 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::FunctionBuilderContext;
 use saki_il::ir::Function;
 
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_imports, reason = "for the baseline compiler"))]
 pub(crate) use calls::poll_stub;
 pub(crate) use parent_frame::{INDIRECT_KEY, ParentFrame};
 

@@ -1,22 +1,33 @@
-//! aarch64, a file for each subject: encodings of the instructions that this crate writes and recognises
-//! (`instructions`), assembly stubs and the small stubs that are made at run time (`stubs`), stubs for calls of native
-//! code (`native_calls`), places that are changed in code (`patching`), recognising what a thread is stopped at
-//! (`frames`), the way back to the outer part of a stack (`growth`).
-//!
-//! Left out: the macro assembler, so there is no baseline compiler.
+//! aarch64, a file for each subject: registers and their roles (`registers`), the macro assembler (`masm`, and what is
+//! seldom used `numbers`, `atomics` and `vectors`) and the words of its instructions (`encoding`), the instructions
+//! that the rest writes and recognises (`instructions`), assembly stubs and the small stubs that are made at run time
+//! (`stubs`), stubs for calls of native code (`native_calls`), places that are changed in code (`patching`),
+//! recognising what a thread is stopped at (`frames`), the way back to the outer part of a stack (`growth`).
 
+#[path = "aarch64/atomics.rs"]
+mod atomics;
+#[path = "aarch64/encoding.rs"]
+mod encoding;
 #[path = "aarch64/frames.rs"]
 mod frames;
 #[path = "aarch64/growth.rs"]
 mod growth;
 #[path = "aarch64/instructions.rs"]
 mod instructions;
+#[path = "aarch64/masm.rs"]
+pub(super) mod masm;
 #[path = "aarch64/native_calls.rs"]
 mod native_calls;
+#[path = "aarch64/numbers.rs"]
+mod numbers;
 #[path = "aarch64/patching.rs"]
 mod patching;
+#[path = "aarch64/registers.rs"]
+mod registers;
 #[path = "aarch64/stubs.rs"]
 mod stubs;
+#[path = "aarch64/vectors.rs"]
+mod vectors;
 
 use super::{Architecture, FIELD_BYTES, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;

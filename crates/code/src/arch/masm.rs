@@ -18,7 +18,6 @@
 
 use saki_abi::Reloc;
 
-#[cfg(target_arch = "x86_64")]
 pub use super::target::masm::Assembler as HostAssembler;
 
 /// A machine register: 0–31 general purpose, 32–63 floating point and vectors, each by its hardware number.
@@ -313,6 +312,18 @@ pub trait NumericAssembler {
     /// `to` (I32 or I64, `ty`) = `from` (F32 or F64, `from_type`) without its fraction; the least integer where that
     /// does not fit, and for NaN.
     fn float_to_integer(&mut self, ty: MachineType, to: Reg, from_type: MachineType, from: Reg);
+    /// The same with the nearest integer, signed or unsigned, where that does not fit, and 0 for NaN, if there is an
+    /// instruction for it; else false.
+    fn float_to_nearest_integer(
+        &mut self,
+        _is_signed: bool,
+        _ty: MachineType,
+        _to: Reg,
+        _from_type: MachineType,
+        _from: Reg,
+    ) -> bool {
+        false
+    }
     /// `register` = its square root (F32 or F64).
     fn square_root(&mut self, ty: MachineType, register: Reg);
     /// `register` (F32 or F64) = a whole number.
@@ -337,6 +348,12 @@ pub trait AtomicAssembler {
     /// What [`AtomicAssembler::compare_exchange`] compares with.
     const EXPECTED: Reg;
 
+    /// `register` = what is at `from`; no later access passes it. Not for vectors.
+    fn load_acquire(&mut self, access: MemoryAccess, register: Reg, from: Address);
+    /// What is at `to` = `register`; it passes no earlier access. Not for vectors.
+    fn store_release(&mut self, access: MemoryAccess, to: Address, register: Reg);
+    /// No later store passes an earlier one: what follows makes known what precedes.
+    fn publish(&mut self);
     /// `register` = what was at `place`, which gets what was in `register`.
     fn atomic_exchange(&mut self, access: MemoryAccess, place: Address, register: Reg);
     /// `register` = what was at `place`, which gets the sum of both.
@@ -416,6 +433,15 @@ pub trait VectorAssembler {
     fn lanes(&mut self, op: LaneOp, ty: LaneType, left: Reg, right: Reg) -> bool;
 }
 
+/// What is known of a function before its code is emitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CodeOptions {
+    /// The code may be larger than what all branches reach.
+    pub is_large: bool,
+    /// The processor has instructions for atomic operations, where it might have pairs of loads and stores only.
+    pub has_single_atomics: bool,
+}
+
 /// Emits machine code of one architecture; see the module header for the rules.
 ///
 /// Offsets are bytes from the body's first instruction behind the prologue, whose length is known only at the end.
@@ -451,8 +477,13 @@ pub trait MacroAssembler: Default + NumericAssembler + AtomicAssembler + VectorA
     const CALLEE: Reg;
     /// Holds the receiver's vtable meanwhile.
     const CALLEE_VTABLE: Reg;
+    /// Registers of the first integer arguments of native functions; those of floating-point ones are the same as of
+    /// managed ones.
+    const NATIVE_ARGUMENTS: &'static [Reg];
+    /// Holds the address for a native function's result in memory, if it is not passed as the first argument.
+    const NATIVE_RESULT_ADDRESS: Option<Reg>;
     /// Registers of the result of a native function: of integer words, and of floating-point ones.
-    const NATIVE_RESULTS: [[Reg; 2]; 2];
+    const NATIVE_RESULTS: [&'static [Reg]; 2];
     /// Where a landing pad finds the exception and the unwind token.
     const EXCEPTION: [Reg; 2];
     /// Holds the count of [`MacroAssembler::shift_by`].
@@ -463,7 +494,7 @@ pub trait MacroAssembler: Default + NumericAssembler + AtomicAssembler + VectorA
     const REMAINDER: Reg;
 
     /// Makes the buffers empty, for the next function.
-    fn clear(&mut self);
+    fn begin(&mut self, options: CodeOptions);
     /// Bytes emitted so far.
     fn offset(&self) -> u32;
     /// A label that is not bound yet.
@@ -473,8 +504,9 @@ pub trait MacroAssembler: Default + NumericAssembler + AtomicAssembler + VectorA
     /// The place of a label that has been bound.
     fn offset_of(&self, label: Label) -> u32;
     /// Puts the prologue in front, which makes a frame of this size, and resolves the jumps. None if a label to which
-    /// one leads was never bound. The frame lies `lowered_bytes` (a multiple of 16) below the place that the caller
-    /// gave it, so that there is more room behind it for the arguments of tail calls.
+    /// one leads was never bound, or is out of reach since the code is large. The frame lies `lowered_bytes` (a
+    /// multiple of 16) below the place that the caller gave it, so that there is more room behind it for the arguments
+    /// of tail calls.
     fn finish(&mut self, frame_size_bytes: u32, lowered_bytes: u32) -> Option<FinishedCode<Self::Target>>;
 
     // Values.

@@ -11,7 +11,7 @@
 use super::arguments::{Argument, Passing};
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
-use super::places::{Place, Places};
+use super::places::{Convention, Place, Places};
 use super::plan::Value;
 use super::types::{is_by_address, machine_type, result_type, returns_struct, slot_bytes};
 use crate::signatures::{call_has_this, struct_result_index};
@@ -82,7 +82,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             CallTarget::Indirect(code) => Some(self.value(code)),
             _ => None,
         };
-        let stack_bytes = self.prepare(passed, code);
+        let stack_bytes = self.prepare(passed, code, Convention::Managed);
         match self.callee(target)? {
             Callee::Near(target) => self.masm.call(target),
             Callee::Register(register) => self.masm.call_register(register),
@@ -95,7 +95,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         Some(())
     }
 
-    /// The Rust function of an internal call, System V: thread, then the managed order.
+    /// The Rust function of an internal call, by the C convention: thread, then the managed order.
     fn internal_call(
         &mut self,
         result: Value,
@@ -110,7 +110,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             passed.insert(index, (Argument::Value(self.value(place)), MachineType::I64));
         }
         passed.insert(0, (Argument::Thread, MachineType::I64));
-        self.prepare(&passed, None);
+        self.prepare(&passed, None, Convention::Native);
         // Those of handles neither throw nor walk the stack, and give a word that tells whether there is no such
         // handle.
         let stale = match args.len() {
@@ -126,7 +126,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let failed = self.masm.label();
         match stale {
             Some((ty, word)) => {
-                self.masm.jump_if(Relation::Equal, ty, M::RESULT, RegImm::Imm(word), failed, None);
+                let given = M::NATIVE_RESULTS[0][0];
+                self.masm.jump_if(Relation::Equal, ty, given, RegImm::Imm(word), failed, None);
                 self.later(Cold::Throw(failed, HelperId::ThrowStaleHandle));
             }
             None => {
@@ -136,7 +137,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             }
         }
         let is_struct = matches!(sig.ret, Some(IrType::Struct(_)));
-        self.finish_call(result, if is_struct { None } else { result_type(sig) });
+        self.finish_native_call(result, if is_struct { None } else { result_type(sig) });
         Some(())
     }
 
@@ -161,7 +162,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             };
             *passed = (arg, ty);
         }
-        self.prepare(&passed[..args.len()], None);
+        self.prepare(&passed[..args.len()], None, Convention::Managed);
     }
 
     /// Calls a helper whose arguments are in their registers.
@@ -176,6 +177,14 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.registers.unlock_all();
         if let Some(ty) = ty {
             self.define(result, if ty.is_float() { M::FLOAT_RESULT } else { M::RESULT });
+        }
+    }
+
+    /// After the call of a native function: the result is in its register.
+    pub(super) fn finish_native_call(&mut self, result: Value, ty: Option<MachineType>) {
+        self.finish_call(result, None);
+        if let Some(ty) = ty {
+            self.define(result, M::NATIVE_RESULTS[usize::from(ty.is_float())][0]);
         }
     }
 
@@ -212,10 +221,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         matches!(op, Op::LocalAddr(local) if self.func.locals[local.0 as usize].kind == LocalKind::Argument)
     }
 
-    /// Saves the values that are needed later, and puts the arguments of a managed call or of a helper in their places,
-    /// the address in `code` in the callee's register. Gives the bytes of the arguments in memory.
-    pub(super) fn prepare(&mut self, args: &[Passing], code: Option<Value>) -> u32 {
-        let mut places = Places::default();
+    /// Saves the values that are needed later, and puts the arguments of a call or of a helper in their places, the
+    /// address in `code` in the callee's register. Gives the bytes of the arguments in memory.
+    pub(super) fn prepare(&mut self, args: &[Passing], code: Option<Value>, convention: Convention) -> u32 {
+        let mut places = Places::new(convention);
         let mut moves = std::mem::take(&mut self.moves);
         moves.clear();
         for &(argument, ty) in args {

@@ -110,6 +110,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.cold.push(ColdCode { code, il_offset: self.il_offset, region: self.region });
     }
 
+    /// A register for a result that is made while the first argument is still needed.
+    pub(super) const RESULT_BESIDE_ARGUMENT: Reg =
+        if M::RESULT.index() == M::ARGUMENTS[0].index() { M::CALLEE_VTABLE } else { M::RESULT };
+
     /// A word of the thread.
     pub(super) const fn thread_word(offset: i32) -> Address {
         Address::new(M::THREAD, offset)

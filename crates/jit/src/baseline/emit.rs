@@ -14,12 +14,15 @@ use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
 use saki_abi::SpillArea;
 use saki_abi::stubs::trap;
-use saki_code::masm::{Address, FinishedCode, MachineType, MacroAssembler, MemoryAccess, Reg};
+use saki_code::masm::{Address, CodeOptions, FinishedCode, MachineType, MacroAssembler, MemoryAccess, Reg};
 use saki_il::ir::{Function, IrType, Local, LocalId, LocalKind, Symbol};
 
 const ALIGNMENT_BYTES: u32 = 32;
 /// Offsets from the frame pointer have 32 bits.
 const MAX_FRAME_BYTES: u32 = 1 << 30;
+/// The code of larger functions may need branches that reach more than 1 MiB: it has some 20 bytes for an instruction,
+/// and a few hundred for an operation on vectors lane by lane.
+const MAX_NEAR_INSTRUCTIONS: usize = 4096;
 /// Locals up to this size are zeroed in line.
 const INLINE_CLEAR_BYTES: u32 = 256;
 
@@ -32,7 +35,10 @@ pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
     parent: Option<&ParentFrame>,
 ) -> Option<CompiledCode> {
     registers.reset(M::ALLOCATABLE, &plan.uses, &plan.crosses);
-    masm.clear();
+    masm.begin(CodeOptions {
+        is_large: func.insts.len() > MAX_NEAR_INSTRUCTIONS,
+        has_single_atomics: options.host_features && crate::isa::atomics_are_fences(),
+    });
     let blocks = func.blocks.iter().map(|_| masm.label()).collect();
     let mut code = CompiledCode {
         name: func.name.clone(),

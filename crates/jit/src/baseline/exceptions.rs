@@ -16,6 +16,11 @@ use saki_abi::{HelperId, StubId};
 use saki_code::masm::{Label, MachineType, MacroAssembler, Reg, RegImm, Relation};
 use saki_il::ir::Terminator;
 
+/// What callees keep of a register.
+fn kept_type(register: Reg) -> MachineType {
+    if register.is_float() { MachineType::F64 } else { MachineType::I64 }
+}
+
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     /// Whether handlers of this very function protect the code being emitted.
     pub(super) fn is_protected(&self) -> bool {
@@ -77,7 +82,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         for &register in M::CALLEE_SAVED {
             let slot = self.registers.new_slot();
-            self.store_slot(register, slot, MachineType::I64);
+            self.store_slot(register, slot, kept_type(register));
             self.landings.kept.push((register, slot));
         }
         for block in &self.func.blocks {
@@ -96,7 +101,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     pub(super) fn restore_kept(&mut self) {
         for index in 0..self.landings.kept.len() {
             let (register, slot) = self.landings.kept[index];
-            self.load_slot(register, slot, MachineType::I64);
+            self.load_slot(register, slot, kept_type(register));
         }
     }
 

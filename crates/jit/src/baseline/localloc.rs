@@ -40,6 +40,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.registers.vacate_all();
         let outside = self.masm.label();
         let done = self.masm.label();
+        let address = Self::RESULT_BESIDE_ARGUMENT;
         if in_loop {
             self.masm.jump(outside);
         } else {
@@ -50,13 +51,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             if zero {
                 self.zero_frame(place, SMALL_BYTES);
             }
-            self.masm.load_address(M::RESULT, Address::new(M::FRAME, place));
+            self.masm.load_address(address, Address::new(M::FRAME, place));
             self.masm.jump_if(Relation::NotEqual, MachineType::I64, size, RegImm::Imm(0), done, None);
-            self.masm.constant(M::RESULT, 0);
+            self.masm.constant(address, 0);
         }
         self.masm.bind(done);
         self.later(Cold::LocalMemory { outside, done });
-        self.define(result, M::RESULT);
+        self.define(result, address);
         Some(())
     }
 
@@ -65,6 +66,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.constant(M::SCRATCH, 1);
         self.store_slot(M::SCRATCH, self.localloc_flag?, MachineType::I64);
         self.call_prepared_helper(HelperId::LocAlloc);
+        self.move_register(Self::RESULT_BESIDE_ARGUMENT, M::RESULT);
         Some(())
     }
 

@@ -70,7 +70,12 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let base = self.use_register(addr);
         self.check_access(base, offset, flags);
         let register = self.use_register(stored);
-        self.masm.store(WORD, Address::new(base, offset), register);
+        let to = Address::new(base, offset);
+        // Who finds an object by the reference also finds what was written to it before.
+        match destination {
+            Destination::Private if !flags.volatile => self.masm.store(WORD, to, register),
+            _ => self.masm.store_release(WORD, to, register),
+        }
         self.registers.release(addr);
         self.registers.release(stored);
         self.registers.unlock_all();
@@ -133,7 +138,15 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             self.masm.fence();
         }
         let is_known = is_local_address(self, dst) || is_local_address(self, src);
-        if barrier && destination::of_address(func, dst, |local| is_in_frame(func, local)) == Destination::Unknown {
+        let destination = match barrier {
+            true => destination::of_address(func, dst, |local| is_in_frame(func, local)),
+            false => Destination::Private,
+        };
+        if matches!(destination, Destination::Root | Destination::Object(_)) && !flags.volatile {
+            // The references in it publish objects, like those of `store_reference`.
+            self.masm.publish();
+        }
+        if destination == Destination::Unknown {
             let ty = Argument::Symbol(Symbol::TypeHandle(ty));
             self.call_helper(HelperId::CopyStructBarrier, &[Argument::Value(to), Argument::Value(from), ty], None);
         } else {

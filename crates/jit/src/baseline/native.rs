@@ -1,8 +1,8 @@
-//! Calls of C functions, by the System V convention; `lower::native` says what is passed how.
+//! Calls of C functions, by the system's convention; `lower::native` says what is passed how.
 
 use super::arguments::Argument;
 use super::context::{Cold, Emitter};
-use super::places::{Place, Places};
+use super::places::{Convention, Place, Places};
 use super::plan::Value;
 use super::types::{machine_type, result_type};
 use crate::struct_classes::{NativeDoor, classify, native_door};
@@ -70,14 +70,21 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         let abi = &NativeAbi::HOST;
         let registers = abi.argument_registers();
-        let mut native = Native { places: Places::default(), registers, moves: Vec::with_capacity(args.len() + 2) };
+        let places = Places::new(Convention::Native);
+        let mut native = Native { places, registers, moves: Vec::with_capacity(args.len() + 3) };
         let result_class = match sig.ret {
             Some(IrType::Struct(ty)) => Some(classify(abi, ty).ok()?),
             _ => None,
         };
-        if result_class == Some(StructClass::Memory) {
-            native.registers.integer -= 1;
-            self.native_argument(&mut native, Argument::Value(self.value(struct_result?)), MachineType::I64);
+        if matches!(result_class, Some(StructClass::Memory | StructClass::Reference)) {
+            let place = Argument::Value(self.value(struct_result?));
+            match M::NATIVE_RESULT_ADDRESS {
+                Some(register) => native.moves.push((register, place)),
+                None => {
+                    native.registers.integer -= 1;
+                    self.native_argument(&mut native, place, MachineType::I64);
+                }
+            }
         }
         for (&arg, &param) in args.iter().zip(&sig.params) {
             let value = self.value(arg);
@@ -124,7 +131,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 self.native_struct_result(&parts, self.value(struct_result?), value_layout(ty).ok()?);
             }
             (Some(_), _) => self.finish_call(result, None),
-            (None, _) => self.finish_call(result, result_type(sig)),
+            (None, _) => self.finish_native_call(result, result_type(sig)),
         }
         Some(())
     }
@@ -141,16 +148,25 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let layout = value_layout(ty).ok()?;
         // A copy whose size is a multiple of 8 can be read in whole eightbytes.
         let padded_bytes = layout.size_bytes.next_multiple_of(8);
-        if let StructClass::Registers(parts) = classify(&NativeAbi::HOST, ty).ok()?
-            && native.registers.take(&parts)
-        {
-            let place = self.registers.copy_place(padded_bytes);
-            self.copy_to_frame(place, value, layout)?;
-            for (index, &part) in parts.iter().enumerate() {
-                let ty = part_type(part);
-                self.native_argument(native, Argument::Slot(place + index as i32 * 8, ty), ty);
+        match classify(&NativeAbi::HOST, ty).ok()? {
+            StructClass::Registers(parts) if native.registers.take(&parts) => {
+                let place = self.registers.copy_place(padded_bytes);
+                self.copy_to_frame(place, value, layout)?;
+                for (index, &part) in parts.iter().enumerate() {
+                    let (ty, offset) = (part_type(part), index as i32 * part.size_bytes() as i32);
+                    self.native_argument(native, Argument::Slot(place + offset, ty), ty);
+                }
+                return Some(());
             }
-            return Some(());
+            StructClass::Reference => {
+                let place = self.registers.copy_place(padded_bytes);
+                self.copy_to_frame(place, value, layout)?;
+                native.registers.take(&[RegisterPart::Integer]);
+                self.native_argument(native, Argument::Frame(place), MachineType::I64);
+                return Some(());
+            }
+            StructClass::Registers(_) => native.places.leave::<M>(&native.registers),
+            StructClass::Memory => {}
         }
         let offset = native.places.stack(padded_bytes as i32, 8);
         let source = self.use_register(value);
@@ -162,12 +178,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// Stores a struct that is in the registers of a result.
     fn native_struct_result(&mut self, parts: &[RegisterPart], place: Value, layout: ValueLayout) {
-        let whole = self.registers.new_area(2 * 8);
+        let bytes: u32 = parts.iter().map(|part| part.size_bytes()).sum();
+        let whole = self.registers.new_area(bytes.next_multiple_of(16));
         let mut used = [0; 2];
         for (index, &part) in parts.iter().enumerate() {
-            let ty = part_type(part);
+            let (ty, offset) = (part_type(part), index as i32 * part.size_bytes() as i32);
             let class = usize::from(ty.is_float());
-            self.store_slot(M::NATIVE_RESULTS[class][used[class]], whole + index as i32 * 8, ty);
+            self.store_slot(M::NATIVE_RESULTS[class][used[class]], whole + offset, ty);
             used[class] += 1;
         }
         let to = self.use_register(place);

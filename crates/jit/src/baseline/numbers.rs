@@ -343,6 +343,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// `to` = the nearest integer; 0 for NaN.
     fn saturate(&mut self, ty: MachineType, to: Reg, from: MachineType, source: Reg) {
+        if self.masm.float_to_nearest_integer(true, ty, to, from, source) {
+            return;
+        }
         let (done, number) = (self.masm.label(), self.masm.label());
         let least = if ty == MachineType::I64 { i64::MIN } else { i64::from(i32::MIN) };
         self.masm.float_to_integer(ty, to, from, source);
@@ -360,6 +363,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// `to` = the nearest unsigned 64-bit integer; 0 for NaN.
     fn saturate_unsigned(&mut self, to: Reg, from: MachineType, source: Reg) {
+        if self.masm.float_to_nearest_integer(false, MachineType::I64, to, from, source) {
+            return;
+        }
         let (zero, large, done) = (self.masm.label(), self.masm.label(), self.masm.label());
         let bits = |number: f64| match from {
             MachineType::F32 => u64::from((number as f32).to_bits()),
@@ -393,6 +399,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// `to` = the nearest unsigned 32-bit integer; 0 for NaN.
     fn saturate_unsigned_narrow(&mut self, to: Reg, from: MachineType, source: Reg) {
+        if self.masm.float_to_nearest_integer(false, MachineType::I32, to, from, source) {
+            return;
+        }
         let (zero, done) = (self.masm.label(), self.masm.label());
         self.masm.float_constant(M::FLOAT_SCRATCH, 0);
         let below = Relation::LessUnsigned;

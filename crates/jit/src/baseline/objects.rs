@@ -88,7 +88,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     pub(super) fn class_init(&mut self, ty: Ty) {
         let flag = M::SCRATCH;
         self.symbol_address(Symbol::ClassInitFlag(ty), flag);
-        self.masm.load(MemoryAccess::Narrow(Extension::Z8), flag, Address::new(flag, 0));
+        // What the initializer wrote before it set the flag is seen behind it.
+        self.masm.load_acquire(MemoryAccess::Narrow(Extension::Z8), flag, Address::new(flag, 0));
         let (slow, next) = (self.masm.label(), self.masm.label());
         self.masm.jump_if(Relation::Equal, MachineType::I32, flag, RegImm::Imm(0), slow, None);
         self.masm.bind(next);
@@ -102,7 +103,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.throw_if_pending(next);
     }
 
-    // Type tests. The object is in the first argument register, and in the result register as well.
+    // Type tests. The object is in the first argument register, and in the result register as well, if that is another
+    // one.
 
     /// castclass if `throws`, else isinst.
     pub(super) fn cast(&mut self, result: Value, object: Value, ty: Ty, throws: bool) -> Option<()> {
@@ -194,12 +196,14 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.load(WORD, vtable, Address::new(subject, OBJECT_VTABLE_OFFSET));
         self.symbol_address(Symbol::VTable(ty), wanted);
         let done = self.masm.label();
-        self.masm.load_address(M::RESULT, Address::new(subject, OBJECT_HEADER_BYTES as i32));
+        let address = Self::RESULT_BESIDE_ARGUMENT;
+        self.masm.load_address(address, Address::new(subject, OBJECT_HEADER_BYTES as i32));
         self.masm.jump_if(Relation::Equal, MachineType::I64, vtable, RegImm::Reg(wanted), done, None);
         self.symbol_address(Symbol::TypeHandle(ty), wanted);
         self.call_prepared_helper(HelperId::Unbox);
+        self.move_register(address, M::RESULT);
         self.masm.bind(done);
-        self.define(result, M::RESULT);
+        self.define(result, address);
     }
 
     /// The array store check. In line pass null, and a value of exactly the element type.

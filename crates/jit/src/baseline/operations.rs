@@ -17,6 +17,8 @@ use saki_code::masm::{
 };
 use saki_il::ir::{BinOp, CallTarget, CmpOp, IrType, Op, ValueId};
 
+const VECTOR: MemoryAccess = MemoryAccess::Whole(MachineType::V128);
+
 /// Types and operands of a comparison.
 struct Comparison {
     relation: Relation,
@@ -73,6 +75,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 let register = self.fresh(machine_type(mem.loaded())?.is_float());
                 let from = Address::new(base, *offset);
                 match access(*mem) {
+                    Some(access) if flags.volatile && access != VECTOR => {
+                        self.masm.load_acquire(access, register, from)
+                    }
                     Some(access) => self.masm.load(access, register, from),
                     None => self.load_vector(register, from, *mem),
                 }
@@ -85,6 +90,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 let register = self.use_register(value);
                 let to = Address::new(base, *offset);
                 match access(*mem) {
+                    Some(access) if flags.volatile && access != VECTOR => self.masm.store_release(access, to, register),
                     Some(access) => self.masm.store(access, to, register),
                     None => self.store_vector(to, register, *mem),
                 }

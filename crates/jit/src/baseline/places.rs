@@ -2,6 +2,7 @@
 
 use super::types::{passed_type, returns_struct, slot_bytes};
 use crate::signatures::struct_result_index;
+use saki_abi::native::ArgumentRegisters;
 use saki_code::masm::{MachineType, MacroAssembler, Reg};
 use saki_il::ir::{CallSig, Function};
 
@@ -13,18 +14,44 @@ pub(super) enum Place {
     Stack(i32),
 }
 
+/// By whose rules arguments are passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Convention {
+    #[default]
+    Managed,
+    Native,
+}
+
 /// Hands out places, in the order of the arguments.
 #[derive(Default)]
 pub(super) struct Places {
+    convention: Convention,
     integers: usize,
     floats: usize,
     stack_bytes: i32,
 }
 
 impl Places {
+    pub(super) fn new(convention: Convention) -> Places {
+        Places { convention, ..Places::default() }
+    }
+
+    /// No later argument gets a register beyond these, of which a struct has not got enough.
+    pub(super) fn leave<M: MacroAssembler>(&mut self, left: &ArgumentRegisters) {
+        if left.integer == 0 {
+            self.integers = M::NATIVE_ARGUMENTS.len();
+        }
+        if left.float == 0 {
+            self.floats = M::FLOAT_ARGUMENTS.len();
+        }
+    }
+
     pub(super) fn next<M: MacroAssembler>(&mut self, ty: MachineType) -> Place {
-        let (registers, used) =
-            if ty.is_float() { (M::FLOAT_ARGUMENTS, &mut self.floats) } else { (M::ARGUMENTS, &mut self.integers) };
+        let (registers, used) = match (ty.is_float(), self.convention) {
+            (true, _) => (M::FLOAT_ARGUMENTS, &mut self.floats),
+            (false, Convention::Managed) => (M::ARGUMENTS, &mut self.integers),
+            (false, Convention::Native) => (M::NATIVE_ARGUMENTS, &mut self.integers),
+        };
         match registers.get(*used) {
             Some(&register) => {
                 *used += 1;

@@ -89,7 +89,7 @@ pub(super) fn add_immediate(to: u32, from: u32, immediate: u32) -> u32 {
 
 /// `ldr to, .+bytes`
 pub(super) fn load_literal(to: u32, bytes: u32) -> u32 {
-    0x5800_0000 | (bytes / INSTRUCTION_BYTES as u32 & 0x7_ffff) << 5 | to
+    0x5800_0000 | ((bytes / INSTRUCTION_BYTES as u32) & 0x7_ffff) << 5 | to
 }
 
 /// `br register`

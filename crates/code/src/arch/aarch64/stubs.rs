@@ -473,7 +473,7 @@ pub(super) fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BY
 /// `add x2, x2, 16; adrp x16, cell; ldr x16, [x16, cell]; br x16`
 pub(super) fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
     let [page, load] = load_cell(stub + INSTRUCTION_BYTES, cell);
-    let unbox = add_immediate(FIRST_ARGUMENT, FIRST_ARGUMENT, OBJECT_HEADER_BYTES as u32);
+    let unbox = add_immediate(FIRST_ARGUMENT, FIRST_ARGUMENT, OBJECT_HEADER_BYTES);
     stub_of([unbox, page, load, branch_register(X16)])
 }
 

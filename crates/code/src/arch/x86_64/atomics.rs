@@ -2,7 +2,7 @@
 
 use super::masm::{Assembler, Condition, Hardware, gpr, memory};
 use super::registers::RAX;
-use crate::masm::{Address, AtomicAssembler, Extension, Label, MachineType, MemoryAccess, Reg};
+use crate::masm::{Address, AtomicAssembler, Extension, Label, MachineType, MacroAssembler, MemoryAccess, Reg};
 use cranelift_assembler_x64::inst;
 
 /// Appends an instruction in the form for the access's width.
@@ -24,6 +24,19 @@ macro_rules! emit_by_width {
 
 impl<T: Copy> AtomicAssembler for Assembler<T> {
     const EXPECTED: Reg = RAX;
+
+    /// All loads are.
+    fn load_acquire(&mut self, access: MemoryAccess, register: Reg, from: Address) {
+        self.load(access, register, from);
+    }
+
+    /// All stores are.
+    fn store_release(&mut self, access: MemoryAccess, to: Address, register: Reg) {
+        self.store(access, to, register);
+    }
+
+    /// Stores are done in order.
+    fn publish(&mut self) {}
 
     fn atomic_exchange(&mut self, access: MemoryAccess, place: Address, register: Reg) {
         let (register, place) = (gpr(register), memory(place));

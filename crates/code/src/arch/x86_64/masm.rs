@@ -7,8 +7,8 @@
 
 use super::registers::{self, R10, R11, R15, RAX, RBP, RCX, RDX, RSP, XMM0, XMM15};
 use crate::masm::{
-    Address, ElementAddress, Extension, FinishedCode, FloatOp, IntegerOp, Label, MachineType, MacroAssembler,
-    MemoryAccess, Reg, RegImm, Relation, ShiftOp,
+    Address, CodeOptions, ElementAddress, Extension, FinishedCode, FloatOp, IntegerOp, Label, MachineType,
+    MacroAssembler, MemoryAccess, Reg, RegImm, Relation, ShiftOp,
 };
 use cranelift_assembler_x64::{
     Amode, AmodeOffset, AmodeOffsetPlusKnownOffset, CodeSink, DeferredTarget, KnownOffset, NonRspGpr, Registers, Scale,
@@ -321,13 +321,16 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
     const FLOAT_RESULT: Reg = XMM0;
     const CALLEE: Reg = R10;
     const CALLEE_VTABLE: Reg = RAX;
-    const NATIVE_RESULTS: [[Reg; 2]; 2] = [[RAX, RDX], [XMM0, Reg::float(1)]];
+    const NATIVE_ARGUMENTS: &'static [Reg] = &registers::ARGUMENTS;
+    const NATIVE_RESULT_ADDRESS: Option<Reg> = None;
+    const NATIVE_RESULTS: [&'static [Reg]; 2] = [&[RAX, RDX], &[XMM0, Reg::float(1)]];
     const EXCEPTION: [Reg; 2] = [RAX, RDX];
     const SHIFT_COUNT: Reg = RCX;
     const DIVIDEND: Reg = RAX;
     const REMAINDER: Reg = RDX;
 
-    fn clear(&mut self) {
+    /// Jumps reach everything, and all processors have the same atomic instructions.
+    fn begin(&mut self, _: CodeOptions) {
         self.code.0.clear();
         self.labels.clear();
         self.jumps.clear();
