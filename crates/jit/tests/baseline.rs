@@ -1,5 +1,4 @@
 //! What the baseline compiler's code does beyond the results that it has in common with Cranelift's (`generated`).
-#![cfg(target_arch = "x86_64")]
 
 mod common;
 
@@ -27,7 +26,7 @@ fn failed_checks_trap_behind_the_code_at_their_position() {
     let traps: Vec<u8> = code.tables.traps.iter().map(|site| site.code).collect();
     assert_eq!(traps, [trap::INDEX_OUT_OF_RANGE, trap::OVERFLOW]);
     for (site, il_offset) in code.tables.traps.iter().zip([2, 3]) {
-        assert_eq!(code.bytes[site.offset as usize..][..2], [0x0F, 0x0B]);
+        assert!(code.bytes[site.offset as usize..].starts_with(TRAP));
         let entry =
             code.tables.il_map.iter().rev().find(|entry| entry.native_offset <= site.offset).expect("a position");
         assert_eq!(entry.il_offset, il_offset);
@@ -251,7 +250,7 @@ fn a_load_of_a_near_address_is_no_call() {
         let use_of = |named: Symbol| {
             let target = RelocTarget::Symbol(named);
             let reloc = code.relocs.iter().find(|reloc| reloc.target == target)?;
-            assert_eq!(reloc.kind, RelocKind::X86PcRelative4);
+            assert_ne!(reloc.kind, RelocKind::Absolute8);
             Some(reloc.usage)
         };
         assert_eq!(use_of(symbol), Some(AddressUse::AddressTaken), "{:?}", code.relocs);

@@ -1,5 +1,4 @@
 //! Compiled code gives the results that ECMA-335 prescribes.
-#![cfg(target_arch = "x86_64")]
 
 mod common;
 

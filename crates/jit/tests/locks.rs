@@ -1,6 +1,5 @@
 //! The transitions of locks that Cranelift's code makes in line; the baseline compiler leaves most of them to the
 //! runtime.
-#![cfg(target_arch = "x86_64")]
 
 mod common;
 
@@ -87,8 +86,9 @@ fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
     for flags in [0, WAKING, WAITERS | WAKING] {
         assert_eq!(run(Op::MonitorExit, SYNC, [5, flags, 0, 9, 5]), ([0, flags, 0, 10, 5], 0));
     }
-    // The one call is `StubId::DemoteLine`.
-    assert_eq!(run(Op::MonitorExit, SYNC, [5, 0, 0, 9, 6]), ([0, 0, 0, 10, 5], 1));
+    // The one call is `StubId::DemoteLine`, for an instruction that x86-64 has.
+    let demotions = u64::from(cfg!(target_arch = "x86_64"));
+    assert_eq!(run(Op::MonitorExit, SYNC, [5, 0, 0, 9, 6]), ([0, 0, 0, 10, 5], demotions));
     for kept in
         [[0, 0, 0, 0, 5], [6, 0, 0, 0, 5], [5, 0, 1, 0, 5], [5, WAITERS, 0, 0, 5], [5, 0, 0, QUIET_EXITS - 1, 5]]
     {

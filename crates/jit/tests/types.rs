@@ -1,5 +1,4 @@
 //! Tests of code that depends on types, with the installed class library.
-#![cfg(target_arch = "x86_64")]
 
 mod common;
 

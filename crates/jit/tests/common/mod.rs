@@ -6,10 +6,15 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+mod arch;
 mod heap;
 
+#[allow(unused_imports, reason = "each test binary uses a part")]
+pub use arch::TRAP;
 pub use heap::HEAP;
-use saki_abi::{HelperId, RelocKind, StubId, ThreadAbi};
+use saki_abi::{HelperId, StubId, ThreadAbi};
 use saki_il::ir::*;
 use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tiers};
 use std::collections::HashMap;
@@ -158,40 +163,6 @@ const MACHINE_BYTES: usize = 1 << 20;
 static SERIAL: Mutex<()> = Mutex::new(());
 static MACHINE: std::sync::atomic::AtomicPtr<Machine> = std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
 
-#[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".globl saki_jit_test_enter",
-    // (code, args, ret, thunk, thread, saved: *mut [usize; 2]) -> 0, or the exception that was not caught
-    "saki_jit_test_enter:",
-    "push rbp", "mov rbp, rsp", "push rbx", "push r12", "push r13", "push r14", "push r15", "push r9",
-    "mov r15, r8", "mov [r9], rsp", "mov [r9 + 8], rbp",
-    "call rcx",
-    "xor eax, eax",
-    "saki_jit_test_leave:",
-    "pop r9", "pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp",
-    "ret",
-    ".globl saki_jit_test_escape",
-    // (exception, saved rsp)
-    "saki_jit_test_escape:",
-    "mov rax, rdi", "mov rsp, rsi", "jmp saki_jit_test_leave",
-    ".globl saki_jit_test_land",
-    // (exception, payload, rsp, rbp, pc, thread)
-    "saki_jit_test_land:",
-    "mov rax, rdi", "mov r11, rsi", "mov rsp, rdx", "mov rbp, rcx", "mov r15, r9", "mov rdx, r11", "jmp r8",
-    ".globl saki_jit_test_throw_pending",
-    "saki_jit_test_throw_pending:",
-    "mov rdi, r15", "mov rsi, rbp", "mov rdx, [rsp]", "and rsp, -16", "call {unwind}",
-    ".globl saki_jit_test_poll",
-    "saki_jit_test_poll:",
-    "mov dword ptr [r15 + {poll}], 0", "add qword ptr [r15 + {result}], 1", "ret",
-    ".globl saki_jit_test_barrier",
-    "saki_jit_test_barrier:",
-    "add qword ptr [r15 + {result}], 1", "ret",
-    unwind = sym unwind,
-    poll = const saki_abi::thread::THREAD_POLL_OFFSET,
-    result = const saki_abi::thread::THREAD_STUB_RESULT_OFFSET,
-);
-
 unsafe extern "C" {
     fn saki_jit_test_enter(
         code: usize,
@@ -201,8 +172,8 @@ unsafe extern "C" {
         thread: *mut ThreadAbi,
         saved: *mut [usize; 2],
     ) -> u64;
-    fn saki_jit_test_escape(exception: usize, rsp: usize) -> !;
-    fn saki_jit_test_land(exception: usize, payload: usize, rsp: usize, rbp: usize, pc: usize, thread: usize) -> !;
+    fn saki_jit_test_escape(exception: usize, sp: usize) -> !;
+    fn saki_jit_test_land(exception: usize, payload: usize, sp: usize, frame: usize, pc: usize, thread: usize) -> !;
     fn saki_jit_test_throw_pending();
     fn saki_jit_test_poll();
     fn saki_jit_test_barrier();
@@ -212,15 +183,15 @@ thread_local! {
     static SAVED: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 
-/// Takes the pending exception to the first handler above `rbp`/`pc`.
+/// Takes the pending exception to the first handler above `frame`/`pc`.
 ///
 /// # Safety
-/// Called by the stub of `ThrowPending`: `thread` is the test's thread struct, `rbp` and `pc` are the throwing frame's.
-unsafe extern "C" fn unwind(thread: *mut ThreadAbi, rbp: usize, pc: usize) -> ! {
+/// Called by the stub of `ThrowPending`: `thread` is the test's thread struct, `frame` and `pc` are the throwing frame's.
+unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize) -> ! {
     // SAFETY: the test's thread struct outlives the run.
     let exception = unsafe { std::mem::replace(&mut (*thread).pending_exception, saki_abi::ObjRef::NULL) };
     let saved = SAVED.get();
-    let (mut frame, mut pc) = (rbp, pc);
+    let (mut frame, mut pc) = (frame, pc);
     // SAFETY: `Machine::run` stored it and does not move while code runs.
     let machine = unsafe { &*MACHINE.load(std::sync::atomic::Ordering::Relaxed) };
     while frame != saved[1] {
@@ -228,13 +199,13 @@ unsafe extern "C" fn unwind(thread: *mut ThreadAbi, rbp: usize, pc: usize) -> ! 
             let call = code.tables.protected_calls.iter().find(|call| start + call.return_offset as usize == pc);
             if let Some(call) = call {
                 let handler = code.tables.handlers_of(call)[0];
-                let rsp = frame - call.frame_offset_bytes as usize;
+                let sp = frame - call.frame_offset_bytes as usize;
                 let landing = start + handler.landing_offset as usize;
                 // SAFETY: the compiler's tables say so.
-                unsafe { saki_jit_test_land(exception.address(), 77, rsp, frame, landing, thread as usize) }
+                unsafe { saki_jit_test_land(exception.address(), 77, sp, frame, landing, thread as usize) }
             }
         }
-        // SAFETY: every frame keeps the rbp chain up to `saved[1]`.
+        // SAFETY: every frame keeps the chain of frames up to `saved[1]`.
         unsafe {
             pc = *((frame + 8) as *const usize);
             frame = *(frame as *const usize);
@@ -324,19 +295,6 @@ impl Machine {
         }
     }
 
-    fn jump_pad(&mut self, key: String, target: usize) -> usize {
-        if let Some(&known) = self.thunks.get(&key) {
-            return known;
-        }
-        // movabs rax, target; jmp rax  (rax is free at function entry)
-        let mut bytes = vec![0x48, 0xb8];
-        bytes.extend_from_slice(&target.to_le_bytes());
-        bytes.extend_from_slice(&[0xff, 0xe0]);
-        let address = self.write(&bytes);
-        self.thunks.insert(key, address);
-        address
-    }
-
     fn write(&mut self, bytes: &[u8]) -> usize {
         self.used = self.used.next_multiple_of(64);
         assert!(self.used + bytes.len() < MACHINE_BYTES);
@@ -357,10 +315,7 @@ impl Machine {
                         | StubId::CallNativeInMemory
                         | StubId::CallNativeInMemorySavingError
                 ) {
-                    // jmp [r15 + stub_arg]
-                    let mut bytes = vec![0x41, 0xff, 0xa7];
-                    bytes.extend_from_slice(&saki_abi::thread::THREAD_STUB_ARG_OFFSET.to_le_bytes());
-                    return self.write(&bytes);
+                    return self.write(&arch::call_native());
                 }
                 let address = match stub {
                     StubId::ThrowPending | StubId::ResumeUnwind => saki_jit_test_throw_pending as *const () as usize,
@@ -368,13 +323,7 @@ impl Machine {
                     _ => saki_jit_test_barrier as *const () as usize,
                 };
                 if stub == StubId::ResumeUnwind {
-                    // mov [r15 + pending], rdi, then throw again.
-                    let mut bytes = vec![0x49, 0x89, 0xbf];
-                    bytes.extend_from_slice(&saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET.to_le_bytes());
-                    bytes.extend_from_slice(&[0x48, 0xb8]);
-                    bytes.extend_from_slice(&address.to_le_bytes());
-                    bytes.extend_from_slice(&[0xff, 0xe0]);
-                    return self.write(&bytes);
+                    return self.write(&arch::resume_unwind(address));
                 }
                 self.preserving_pad(format!("{stub:?}"), address)
             }
@@ -407,9 +356,7 @@ impl Machine {
         if let Some(&known) = self.thunks.get(&key) {
             return known;
         }
-        // jmp [rip + 0]; target
-        let mut bytes = vec![0xff, 0x25, 0, 0, 0, 0];
-        bytes.extend_from_slice(&target.to_le_bytes());
+        let bytes = arch::jump(target);
         let address = self.write(&bytes);
         self.thunks.insert(key, address);
         address
@@ -419,20 +366,12 @@ impl Machine {
         let targets: Vec<usize> = code.relocs.iter().map(|reloc| self.target(reloc.target)).collect();
         let start = self.write(&code.bytes);
         for (reloc, target) in code.relocs.iter().zip(targets) {
-            let field = start + reloc.offset as usize;
-            let value = (target as i64).wrapping_add(reloc.addend);
             // SAFETY: the field lies in the code just written.
             unsafe {
-                match reloc.kind {
-                    RelocKind::Absolute8 => (field as *mut i64).write_unaligned(value),
-                    RelocKind::X86PcRelative4 => {
-                        let relative = i32::try_from(value - field as i64).expect("near");
-                        (field as *mut i32).write_unaligned(relative);
-                    }
-                    other => panic!("{other:?}"),
-                }
-            }
+                arch::relocate(start + reloc.offset as usize, reloc.kind, (target as i64).wrapping_add(reloc.addend))
+            };
         }
+        arch::synchronise(start..start + code.bytes.len());
         self.bodies.push((start, code));
         start
     }

@@ -1,6 +1,5 @@
 //! Generated functions give the same results in the baseline compiler's code, in Cranelift's, in the interpreter, and
 //! after the passes over the IR.
-#![cfg(target_arch = "x86_64")]
 
 #[path = "../common/mod.rs"]
 mod common;

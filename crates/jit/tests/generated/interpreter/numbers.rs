@@ -20,10 +20,17 @@ pub fn cut(bits: Bits, ty: IrType) -> Bits {
 macro_rules! float_result {
     ($name:ident, $float:ty, $bits:ty, $quiet:expr, $default:expr) => {
         pub fn $name(operands: &[$float], result: $float) -> $float {
-            let nan = operands.iter().find(|operand| operand.is_nan());
-            match nan {
+            // aarch64 takes signalling ones first.
+            let is_first = |operand: &$float| cfg!(target_arch = "aarch64") && operand.to_bits() & $quiet == 0;
+            let mut found = operands.iter().filter(|operand| operand.is_nan());
+            let first = found.clone().find(|&operand| is_first(operand));
+            match first.or_else(|| found.next()) {
                 Some(nan) => <$float>::from_bits(nan.to_bits() | $quiet),
-                None if result.is_nan() => <$float>::from_bits($default),
+                None if result.is_nan() => {
+                    // x86-64's has the sign, aarch64's has not.
+                    let nan = <$float>::from_bits($default);
+                    if cfg!(target_arch = "aarch64") { nan.abs() } else { nan }
+                }
                 None => result,
             }
         }
