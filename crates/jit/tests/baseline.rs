@@ -6,7 +6,7 @@ use common::*;
 use saki_abi::stubs::trap;
 use saki_abi::{AddressUse, HelperId, Noted, RelocKind};
 use saki_il::ir::*;
-use saki_jit::RelocTarget;
+use saki_jit::{CompilerOptions, RelocTarget};
 use std::sync::atomic::Ordering;
 
 const I32: IrType = IrType::I32;
@@ -255,5 +255,70 @@ fn a_load_of_a_near_address_is_no_call() {
         };
         assert_eq!(use_of(symbol), Some(AddressUse::AddressTaken), "{:?}", code.relocs);
         assert_eq!(use_of(Symbol::Helper(HelperId::MonitorExit)), Some(AddressUse::Called), "{:?}", code.relocs);
+    }
+}
+
+/// Branches on conditions may not reach so far, nor the frame's slots lie near the frame pointer.
+#[test]
+fn large_functions_branch_and_throw() {
+    let mut machine = Machine::new();
+    let mut ir = Ir::new("large", &[I32, I32], Some(I32));
+    let sum = ir.local(I32, false);
+    // while (a != 0) { sum += b, some thousand times; a--; } b % sum
+    let (head, body, end) = (ir.block(None), ir.block(None), ir.block(None));
+    ir.end(Terminator::Jump(head));
+    ir.at(head);
+    let (count, zero) = (ir.get(0), ir.i32(0));
+    let is_more = ir.push(Op::Cmp(CmpOp::NeUn, count, zero), I32);
+    ir.end(Terminator::Brif { cond: is_more, then: body, otherwise: end });
+    ir.at(body);
+    for _ in 0..3000 {
+        let (total, other) = (ir.get(sum.0), ir.get(1));
+        let total = ir.bin(BinOp::AddOvf, total, other, I32);
+        ir.set(sum, total);
+    }
+    let (count, one) = (ir.get(0), ir.i32(1));
+    let less = ir.bin(BinOp::Sub, count, one, I32);
+    ir.set(LocalId(0), less);
+    ir.end(Terminator::Jump(head));
+    ir.at(end);
+    let (total, other) = (ir.get(sum.0), ir.get(1));
+    let rest = ir.bin(BinOp::Rem, total, other, I32);
+    let result = ir.bin(BinOp::Add, total, rest, I32);
+    ir.ret(result);
+    let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+    let code = machine.place(code);
+    assert_eq!(machine.run(&ir.func.sig, code, &[5, 3]), Ok(45_000));
+}
+
+/// Atomic operations, whether or not the processor has instructions for them beyond the baseline.
+#[test]
+fn atomic_operations_give_the_old_value() {
+    for host_features in [true, false] {
+        let mut machine = Machine::with_options(CompilerOptions { host_features, ..CompilerOptions::new(HEAP) });
+        for (mem, ty) in [(MemType::U8, I32), (MemType::I16, I32), (MemType::I32, I32), (MemType::I64, I64)] {
+            let operation = |op: fn(MemType, [ValueId; 3]) -> Op| {
+                let mut ir = Ir::new("atomic", &[I64, ty, ty], Some(ty));
+                let args = [0, 1, 2].map(|number| ir.get(number));
+                let old = ir.push(op(mem, args), ty);
+                ir.ret(old);
+                ir
+            };
+            let add = operation(|mem, [addr, value, _]| Op::AtomicRmw { op: AtomicRmw::Add, addr, value, mem });
+            let or = operation(|mem, [addr, value, _]| Op::AtomicRmw { op: AtomicRmw::Or, addr, value, mem });
+            let exchange =
+                operation(|mem, [addr, value, _]| Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value, mem });
+            let compare = operation(|mem, [addr, expected, new]| Op::AtomicCas { addr, expected, new, mem });
+            for (ir, args, after) in [(&add, [5, 0], 45), (&or, [7, 0], 47), (&exchange, [9, 0], 9)]
+                .into_iter()
+                .chain([(&compare, [40, 11], 11), (&compare, [41, 11], 40)])
+            {
+                let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+                let code = machine.place(code);
+                let mut word = Box::new(40u64);
+                let got = machine.run(&ir.func.sig, code, &[std::ptr::from_mut(&mut *word) as u64, args[0], args[1]]);
+                assert_eq!((got, std::hint::black_box(*word)), (Ok(40), after), "{mem:?} {args:?} {}", ir.func);
+            }
+        }
     }
 }

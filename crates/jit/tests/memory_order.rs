@@ -11,9 +11,24 @@ fn machine_code(ir: &Ir, options: CompilerOptions) -> String {
     Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code
 }
 
+/// The instructions of the baseline compiler's code.
+fn first_tier(ir: &Ir, options: CompilerOptions) -> Vec<u32> {
+    let code = Compiler::new(options).unwrap().compile_baseline(&ir.func).expect("covered");
+    code.bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
+}
+
+const BARRIER: u32 = 0xd503_3bbf;
+
+fn is_release(word: u32) -> bool {
+    word & 0x3fff_fc00 == 0x089f_fc00
+}
+
+/// Stores with release, as many in the code of both compilers.
 fn releases(ir: &Ir) -> usize {
     let options = CompilerOptions { host_features: false, ..CompilerOptions::new(HEAP) };
-    machine_code(ir, options).matches("stlr").count()
+    let releases = machine_code(ir, options.clone()).matches("stlr").count();
+    assert_eq!(first_tier(ir, options).into_iter().filter(|&word| is_release(word)).count(), releases);
+    releases
 }
 
 /// Fences of an exchange and of a compare-and-swap.
@@ -23,7 +38,12 @@ fn fences(options: impl Fn() -> CompilerOptions) -> [usize; 2] {
         let addr = ir.get(0);
         let old = ir.push(op(addr), IrType::I64);
         ir.end(Terminator::Ret(Some(old)));
-        machine_code(&ir, options()).matches("dmb").count()
+        let fences = machine_code(&ir, options()).matches("dmb").count();
+        let refused = usize::from(matches!(ir.func.insts[1].op, Op::AtomicCas { .. }) && options().fence_after_atomics);
+        // The baseline compiler's own fence behind a refused exchange comes before the one behind all of them.
+        let first = first_tier(&ir, options()).into_iter().filter(|&word| word == BARRIER).count();
+        assert_eq!(first, fences + refused);
+        fences
     };
     [
         count(|addr| Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value: addr, mem: MemType::I64 }),
@@ -58,4 +78,28 @@ fn a_reference_publishes_the_object_that_it_leads_to() {
     ir.push(Op::StoreRef { object: Some(object), addr: object, offset: 16, value, flags }, IrType::Void);
     ir.end(Terminator::Ret(None));
     assert_eq!(releases(&ir), 1);
+}
+
+/// `ldar`, `stlr`, and what a program finds by a flag that it has seen.
+#[test]
+fn volatile_accesses_acquire_and_release() {
+    let flags = MemFlags { volatile: true, ..checked(AliasClass::Field) };
+    for (mem, ty) in [
+        (MemType::I8, IrType::I32),
+        (MemType::U16, IrType::I32),
+        (MemType::I32, IrType::I32),
+        (MemType::I64, IrType::I64),
+        (MemType::F32, IrType::F32),
+        (MemType::F64, IrType::F64),
+    ] {
+        let mut ir = Ir::new("volatile", &[IrType::Ref], None);
+        let object = ir.get(0);
+        let value = ir.push(Op::Load { addr: object, offset: 16, mem, flags }, ty);
+        ir.push(Op::Store { addr: object, offset: 24, value, mem, flags }, IrType::Void);
+        ir.end(Terminator::Ret(None));
+        assert_eq!(releases(&ir), 1, "{mem:?}");
+        let words = first_tier(&ir, CompilerOptions::new(HEAP));
+        let acquires = words.iter().filter(|&&word| word & 0x3fff_fc00 == 0x08df_fc00);
+        assert_eq!(acquires.count(), 1, "{mem:?}: {words:x?}");
+    }
 }

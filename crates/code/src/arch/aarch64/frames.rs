@@ -101,4 +101,37 @@ mod tests {
         let body = [&begin[..], &[RETURN, NOTHING, NOTHING]].concat();
         assert_eq!(states(&body)[6..], [Complete; 2]);
     }
+
+    #[test]
+    fn frames_of_the_macro_assembler_are_recognised_at_every_instruction() {
+        use crate::arch::target::masm::Assembler;
+        use crate::masm::MacroAssembler;
+        type Masm = Assembler<()>;
+        /// The end of a body, and its instructions behind the end of the frame.
+        type End = (fn(&mut Masm), usize);
+        let ends: [End; 4] = [
+            (|code| code.ret(0), 1),
+            (|code| code.ret(0x1_0010), 3),
+            (|code| code.tail_jump(()), 1),
+            (|code| code.tail_jump_register(Masm::CALLEE), 1),
+        ];
+        for (end, behind_frame) in ends {
+            for (frame_size_bytes, lowered_bytes) in [(0, 0), (16, 0), (8192 + 16, 0), (16, 32)] {
+                let mut code = Masm::default();
+                code.constant(Masm::RESULT, 7);
+                end(&mut code);
+                let body = code.finish(frame_size_bytes, lowered_bytes).expect("no jumps").bytes;
+                let (words, _) = body.as_chunks();
+                let words: Vec<u32> = words.iter().map(|&word| u32::from_le_bytes(word)).collect();
+                let mut expected = vec![FrameState::Complete; words.len()];
+                (expected[0], expected[1]) = (FrameState::NotPushed, FrameState::Pushed);
+                expected[words.len() - behind_frame..].fill(FrameState::NotPushed);
+                assert_eq!(states(&words), expected, "{words:x?}");
+                let (start, end) = (words.as_ptr().addr(), words.as_ptr().addr() + body.len());
+                // SAFETY: the addresses are those of the body's instructions.
+                let probes = (start..end).step_by(4).filter(|&pc| unsafe { is_stack_probe(start, end, pc) }).count();
+                assert_eq!(probes as u32, frame_size_bytes / 4096);
+            }
+        }
+    }
 }
