@@ -73,9 +73,8 @@ impl Default for CompileContext {
 /// Compiles functions for the machine it runs on; may be shared by threads.
 ///
 /// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be
-/// very many. The baseline compiler compiles those without loops; on machines that it has no code for, they go through
-/// Cranelift without mid-end and with one-pass register allocation. In the first tier the baseline
-/// compiler compiles every function.
+/// very many. The baseline compiler compiles those without loops; any that it refuses go through Cranelift without
+/// mid-end and with one-pass register allocation. In the first tier the baseline compiler compiles every function.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,

@@ -1,7 +1,8 @@
 //! aarch64: recognising prologues, epilogues and stack probes, from a program counter alone. Signal handlers call this.
 //!
-//! The patterns are those of Cranelift: bodies begin with `stp x29, x30, [sp, #-16]!; mov x29, sp` and undo their frame
-//! by `ldp x29, x30, [sp], #16`, behind which they may take arguments off the stack before they return or jump.
+//! The patterns are those of Cranelift and of `masm`: bodies begin with `stp x29, x30, [sp, #-16]!; mov x29, sp` and
+//! undo their frame by `ldp x29, x30, [sp], #16`, behind which they may take arguments off the stack before they return
+//! or jump.
 
 use super::instructions::{INSTRUCTION_BYTES, POP_FRAME_RECORD, PUSH_FRAME_RECORD, RETURN, is_move_of_stack_pointer};
 use crate::arch::FrameState;
