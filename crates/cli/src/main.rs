@@ -253,6 +253,7 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         dump: options.dump(),
         verify: options.verify,
         code_cache: options.code_cache().then(environment::cache_places),
+        keep_allocations: options.profile.as_ref().is_some_and(|option| option.wants_each_allocation()),
         vectors: !options.no_simd,
         tiers: options.tiers,
         hot_after: options.hot_after,

@@ -55,7 +55,9 @@ pub use heap::{
     sample_allocations, stress_safepoint,
 };
 pub use object::{bounds_offset_bytes, object_size_bytes};
-pub use observer::{Collection, EACH, SampledAllocation, Sampler, are_moves_noted, note_moves, take_moves};
+pub use observer::{
+    Collection, EACH, SampledAllocation, Sampler, are_moves_noted, is_each_allocation_told, note_moves, take_moves,
+};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_GC_THREADS, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
 pub use registration::{
     make_all_finalizable, register_finalizer, register_finalizer_again, register_finalizer_once_more,

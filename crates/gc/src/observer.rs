@@ -78,6 +78,11 @@ pub(crate) fn request_samples(sampler: Sampler, mean_bytes: usize) -> bool {
     SAMPLING_BYTES.swap(least, Ordering::Relaxed) != EACH && least == EACH
 }
 
+/// Whether someone is told of each allocation now.
+pub fn is_each_allocation_told() -> bool {
+    sampling_bytes() == EACH
+}
+
 #[inline]
 pub(crate) fn sampling_bytes() -> usize {
     SAMPLING_BYTES.load(Ordering::Relaxed)

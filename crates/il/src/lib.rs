@@ -5,6 +5,7 @@
 //! code that throws them where CIL says they occur.
 #![forbid(unsafe_code)]
 
+mod delegate_layout;
 mod function_pool;
 pub mod import;
 pub mod ir;

@@ -1,12 +1,12 @@
 //! Passes over a finished `Function`. Each keeps the invariants of `ir` and changes no observable behaviour.
 
 mod bounds;
-mod boxes;
 mod checks;
 mod cold;
 mod dead;
 mod flow;
 mod leaves;
+mod objects;
 mod owners;
 mod promote;
 #[cfg(test)]
@@ -18,10 +18,11 @@ mod versions;
 use crate::import::options::ImportOptions;
 use crate::ir::Function;
 pub(crate) use promote::may_be_variables;
+use rustc_hash::FxHashMap;
 
 /// Keeps the vectors that a synthesised body passes on in registers. Not for bodies whose locals must be in memory.
 pub(crate) fn keep_vectors(function: &mut Function) {
-    promote::run(function, true);
+    promote::run(function, true, &FxHashMap::default());
     dead::run(function, &[]);
 }
 
@@ -31,8 +32,7 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
         dead::run(filter, &[]);
     }
     if options.promote_locals {
-        boxes::run(function);
-        promote::run(function, options.vectors);
+        objects::run(function, options);
     }
     let mut non_null_lengths = Vec::new();
     if options.eliminate_bounds_checks {

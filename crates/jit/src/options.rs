@@ -77,6 +77,8 @@ pub struct CompilerOptions {
     pub rounds_to_hot: u32,
     /// Run Cranelift's verifier on every function.
     pub verify: bool,
+    /// Each object that a program makes is allocated, since a profiler is to be told of all.
+    pub keep_allocations: bool,
     /// Test aid: every allocation takes the slow path.
     pub stress_allocation: bool,
     /// Test aid: every poll takes the slow path.
@@ -110,6 +112,7 @@ impl CompilerOptions {
             calls_to_hot: 2_000,
             rounds_to_hot: 20_000,
             verify: cfg!(debug_assertions),
+            keep_allocations: false,
             stress_allocation: false,
             stress_poll: false,
             stress_barrier: false,

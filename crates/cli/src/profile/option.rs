@@ -6,7 +6,7 @@ use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
 use crate::profile;
 use crate::profile::leaked_threads::{self, LeakedRequest};
-use crate::profile::request::ProfileRequest;
+use crate::profile::request::{EACH_ALLOCATION, ProfileRequest};
 use saki_runtime::vm::coverage::CoverageSettings;
 use saki_runtime::vm::profile_log::{self, LogEvents, LogSettings};
 use std::path::Path;
@@ -62,6 +62,18 @@ impl ProfileOption {
         }
     }
 
+    /// Whether it is to tell of each allocation.
+    pub fn wants_each_allocation(&self) -> bool {
+        match self {
+            ProfileOption::Own(request) => request.alloc_bytes == EACH_ALLOCATION,
+            ProfileOption::Log(settings, _) => settings.events.has(LogEvents::ALLOCATION),
+            ProfileOption::Counters(_)
+            | ProfileOption::Leaked(_)
+            | ProfileOption::Coverage(..)
+            | ProfileOption::Help(_) => false,
+        }
+    }
+
     /// What the machine must know before it starts, of a log or of coverage. Writes the messages about the option.
     ///
     /// # Errors
@@ -94,6 +106,21 @@ impl ProfileOption {
             ProfileOption::Leaked(request) => leaked_threads::begin(request),
             ProfileOption::Log(settings, _) => profile_log::begin(settings),
             ProfileOption::Coverage(..) | ProfileOption::Help(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_allocation_is_wanted_by_exact_profiles_and_logs_of_allocations() {
+        let wants = |text: &str| text.parse::<ProfileOption>().map(|option| option.wants_each_allocation());
+        for (text, wanted) in
+            [("alloc,exact", true), ("log:alloc", true), ("alloc", false), ("cpu", false), ("log:sample", false)]
+        {
+            assert_eq!(wants(text), Ok(wanted), "{text}");
         }
     }
 }

@@ -115,7 +115,12 @@ impl Emitter<'_> {
         Ok(guesses)
     }
 
-    fn guessed_delegate(&self, invoke: &'static Method, target: &'static Method) -> LoadResult<Option<Guess>> {
+    /// The call of a delegate's method in place of `Invoke`, if the two fit together.
+    pub(super) fn guessed_delegate(
+        &self,
+        invoke: &'static Method,
+        target: &'static Method,
+    ) -> LoadResult<Option<Guess>> {
         // A delegate for a native function shows its own `Invoke`, and has no target.
         if target.owner.is_delegate() {
             return Ok(None);

@@ -129,9 +129,16 @@ impl Emitter<'_> {
         mut args: Vec<StackEntry>,
     ) -> LoadResult<NextStep> {
         if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
+            if let Note::Delegate(target) = args[0].note
+                && self.options.inline
+                && let Some(known) = self.guessed_delegate(method, target)?
+            {
+                let call = GuardedCall { method, args, guesses: vec![known], is_certain: true };
+                return Ok(NextStep::Guarded(Box::new(call)));
+            }
             let guesses = self.guess_delegate(method)?;
             if !guesses.is_empty() {
-                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses })));
+                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses, is_certain: false })));
             }
             return self.invoke_delegate(method, &args).map(|()| NextStep::Done);
         }
@@ -164,7 +171,7 @@ impl Emitter<'_> {
                 guesses.extend(self.guess_not_overridden(method, &args[0])?);
             }
             if !guesses.is_empty() {
-                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses })));
+                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses, is_certain: false })));
             }
         }
         self.decide(|| format!("looked up: {}, the class of the object is not known", method.full_name()));

@@ -9,7 +9,7 @@ use super::kinds::call_sig;
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Note, StackEntry};
 use crate::ir::{AliasClass, BinOp, CallSig, CallTarget, IrType, LocalKind, MemFlags, MemType, Op, Symbol, Terminator};
-use crate::synth::delegate::{DelegateFields, DelegateKind};
+use crate::synth::delegate::{DelegateFields, DelegateKind, is_made_in_line};
 use saki_abi::HelperId;
 use saki_types::{LoadResult, Method, Ty};
 
@@ -20,6 +20,14 @@ impl Emitter<'_> {
         let (_, target) = self.pop_reference()?;
         let mut code = self.value(&function)?;
         code = self.fit(code, IrType::I64);
+        let is_entry =
+            |op: &Op, method| matches!(op, Op::SymbolAddr(Symbol::MethodEntry(of)) if std::ptr::eq(*of, method));
+        let note = match function.note {
+            Note::Function(method) if is_made_in_line(method) && is_entry(self.b.op(code), method) => {
+                Note::Delegate(method)
+            }
+            _ => Note::None,
+        };
         let method = match function.note {
             Note::Function(method) => {
                 // A delegate calls with the boxed object; the method wants the value's address.
@@ -34,7 +42,8 @@ impl Emitter<'_> {
         self.has_calls = true;
         let delegate = self.b.inst(Op::NewObject(ty), IrType::Ref);
         self.b.helper(HelperId::DelegateInit, vec![delegate, target, code, method]);
-        self.push(StackEntry::scalar(delegate, IrType::Ref).exact(ty).non_null());
+        let entry = StackEntry::scalar(delegate, IrType::Ref).exact(ty).non_null();
+        self.push(StackEntry { note, ..entry });
         Ok(())
     }
 

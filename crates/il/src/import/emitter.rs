@@ -7,6 +7,7 @@ use super::builder::FnBuilder;
 use super::facts::Noting;
 use super::options::ImportOptions;
 use super::scope::Scope;
+use super::state::Note;
 use crate::ir::{Decision, LocalId, MemType, Terminator, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::HelperId;
@@ -51,8 +52,21 @@ pub(super) struct Knowledge {
     pub(super) initialised_here: FxHashSet<Ty>,
     /// Types whose constructors ran in the prologue.
     pub(super) initialised_at_entry: Vec<Ty>,
-    /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
-    pub(super) known_locals: FxHashMap<LocalId, Option<Ty>>,
+    /// Unexposed reference locals known, in the current block, to be non-null.
+    pub(super) known_locals: FxHashMap<LocalId, KnownObject>,
+}
+
+/// What is known of the object that a local holds.
+pub(super) struct KnownObject {
+    pub(super) exact: Option<Ty>,
+    /// A delegate's method, if that is known.
+    pub(super) note: Note,
+}
+
+impl Default for KnownObject {
+    fn default() -> Self {
+        KnownObject { exact: None, note: Note::None }
+    }
 }
 
 impl Knowledge {

@@ -94,6 +94,11 @@ impl Emitter<'_> {
 impl Importer<'_> {
     /// A call of the guessed method if a guess holds, else the call as it stands.
     pub(super) fn make_guarded_call(&mut self, call: GuardedCall) -> LoadResult<()> {
+        if call.is_certain
+            && let Some(&guess) = call.guesses.first()
+        {
+            return self.make_guessed_call(&call, guess);
+        }
         self.emit.decide(|| {
             let of = |guess: &Guess| match guess {
                 Guess::Receiver(ty) => format!("a {}", ty.full_name()),

@@ -35,6 +35,9 @@ const GUESSED_BODY_BYTES: usize = 112;
 /// Largest body inlined without a request if the method has a value type as argument, or its `this` is the address of a
 /// local of the caller: once it is inlined, the value's fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
+/// Largest constructor of a class inlined without a request: if the object goes nowhere else, its fields can become
+/// variables (`opt`, `objects`).
+const NEW_OBJECT_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
 /// Largest body inlined when a method of a vector type, or one that takes or gives vectors, says AggressiveInlining:
@@ -116,6 +119,10 @@ impl Importer<'_> {
             Some(Val::Scalar(this)) if !method.is_static() => self.emit.b.local_at(this).is_some(),
             _ => false,
         };
+        let is_new = match args.first().map(|this| this.val) {
+            Some(Val::Scalar(this)) if method.is_constructor() => matches!(self.emit.b.op(this), Op::NewObject(_)),
+            _ => false,
+        };
         let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
         let is_in_loop = self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset);
         let has_value = on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_)));
@@ -131,6 +138,8 @@ impl Importer<'_> {
             }
         } else if has_value {
             LOCAL_VALUE_BODY_BYTES
+        } else if is_new {
+            NEW_OBJECT_BODY_BYTES
         } else if is_in_loop {
             if self.emit.is_hot() { HOT_LOOP_BODY_BYTES } else { LOOP_BODY_BYTES }
         } else if self.emit.is_hot() {

@@ -41,6 +41,8 @@ pub(super) struct GuardedCall {
     pub args: Vec<StackEntry>,
     /// What it nearly always is: one of these, the first one first.
     pub guesses: Vec<Guess>,
+    /// Whether the first guess certainly holds, so that nothing is tested.
+    pub is_certain: bool,
 }
 
 /// What a guarded call tests before it calls a method directly.

@@ -9,6 +9,8 @@ pub struct ImportOptions {
     pub emit_polls: bool,
     /// Keep struct and address-exposed locals in variables where possible.
     pub promote_locals: bool,
+    /// Allocate each object that the program makes, since a profiler is told of all.
+    pub keep_allocations: bool,
     /// Import operations of vector types in line, by the processor's vector instructions.
     pub vectors: bool,
     /// Count calls and rounds of loops.
@@ -24,6 +26,7 @@ impl Default for ImportOptions {
             eliminate_bounds_checks: true,
             emit_polls: true,
             promote_locals: true,
+            keep_allocations: false,
             vectors: true,
             count: false,
             explain: false,

@@ -36,6 +36,8 @@ pub(super) enum Note {
     None,
     /// Code address of a method, by `ldftn` or `ldvirtftn`.
     Function(&'static Method),
+    /// A delegate that calls this method alone, made in this function.
+    Delegate(&'static Method),
     /// The System.Type object of this type.
     TypeObject(Ty),
     /// `this` of the method: never a transparent proxy, since a call on a proxy does not get here.

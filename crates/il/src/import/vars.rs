@@ -4,9 +4,9 @@
 //! method become `ParentSlot` locals at their first use. ECMA-335 §III.3.
 
 use super::builder::plain;
-use super::emitter::Emitter;
+use super::emitter::{Emitter, KnownObject};
 use super::kinds::{ir_type, is_exact_class, mem_type};
-use super::stack::{Effect, StackEntry, Val};
+use super::stack::{Effect, Note, StackEntry, Val};
 pub(super) use super::state::VarRef;
 use super::state::{Binding, Var};
 use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
@@ -55,12 +55,15 @@ impl Emitter<'_> {
                     entry.is_exact = ir == IrType::Ref && (var.is_exact || is_exact_class(var.ty));
                     entry.is_non_null = var.is_this;
                     if var.is_this {
-                        entry.note = super::stack::Note::This;
+                        entry.note = Note::This;
                     }
-                    if let Some(exact) = self.known.known_locals.get(&local) {
+                    if let Some(object) = self.known.known_locals.get(&local) {
                         entry.is_non_null = true;
-                        if let Some(exact) = exact {
+                        if let Some(exact) = object.exact {
                             entry = entry.exact(exact);
+                        }
+                        if object.note != Note::None {
+                            entry.note = object.note;
                         }
                     }
                     entry
@@ -79,7 +82,7 @@ impl Emitter<'_> {
             && !self.b.is_exposed(local)
             && self.parent.is_none()
         {
-            self.known.known_locals.entry(local).or_insert(None);
+            self.known.known_locals.entry(local).or_default();
         }
     }
 
@@ -128,7 +131,9 @@ impl Emitter<'_> {
             self.b.set(local, value);
             self.known.known_locals.remove(&local);
             if entry.is_non_null && entry.ir == IrType::Ref && !self.b.is_exposed(local) && self.parent.is_none() {
-                self.known.known_locals.insert(local, entry.ty.filter(|_| entry.is_exact));
+                let note = if matches!(entry.note, Note::Delegate(_)) { entry.note } else { Note::None };
+                let object = KnownObject { exact: entry.ty.filter(|_| entry.is_exact), note };
+                self.known.known_locals.insert(local, object);
             }
             return Ok(());
         };

@@ -6,10 +6,7 @@ use crate::ir::{BinOp, Function, IrType, Local, NullCheck, Op, Terminator, UnOp,
 
 /// Runs the pass. `non_null_lengths`: `ArrayLen`s whose null check is not needed.
 pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
-    fold_branches(function);
-    if function.blocks.len() > 1 {
-        empty_unreachable(function);
-    }
+    fold(function);
     let mut is_non_null = Vec::new();
     if !non_null_lengths.is_empty() {
         is_non_null.resize(function.insts.len(), false);
@@ -18,6 +15,14 @@ pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
         is_non_null[value.0 as usize] = true;
     }
     drop_unused(function, &is_non_null);
+}
+
+/// Folds branches on constants and empties the blocks to which nothing leads then.
+pub(super) fn fold(function: &mut Function) {
+    fold_branches(function);
+    if function.blocks.len() > 1 {
+        empty_unreachable(function);
+    }
 }
 
 fn fold_branches(function: &mut Function) {

@@ -1,7 +1,7 @@
 //! The scalar fields of a value type, with those of nested value types.
 
 use crate::import::kinds::mem_type as memory_type;
-use crate::ir::{IrType, MemType};
+use crate::ir::{IrType, MemType, Op};
 use crate::vector_types::{matrix_rows, vector_type};
 use saki_types::ty::type_flags;
 use saki_types::{LoadResult, Ty};
@@ -17,6 +17,18 @@ impl Leaf {
     /// The type of a variable that holds the leaf.
     pub fn ir_type(self) -> IrType {
         self.mem.loaded()
+    }
+
+    /// The constant zero of that type.
+    pub fn zero(self) -> Op {
+        match self.ir_type() {
+            IrType::I32 => Op::ConstI32(0),
+            IrType::F32 => Op::ConstF32(0.0),
+            IrType::F64 => Op::ConstF64(0.0),
+            IrType::Ref => Op::Null,
+            IrType::V128 => Op::ConstV128(0),
+            _ => Op::ConstI64(0),
+        }
     }
 }
 

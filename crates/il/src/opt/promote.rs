@@ -13,6 +13,7 @@ use crate::ir::{
     AliasClass, BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, Lanes, Local, LocalId, LocalKind,
     MemFlags, MemType, NullCheck, Op, Terminator, UnOp, ValueId, VectorOp, verify,
 };
+use rustc_hash::FxHashMap;
 use saki_types::Ty;
 
 /// Value types of more scalars stay in memory.
@@ -42,13 +43,14 @@ struct Promotion<'f> {
 }
 
 /// Runs the pass. `in_calls`: vectors that are only passed to and returned from calls become variables, too.
-pub(super) fn run(function: &mut Function, in_calls: bool) {
+/// `objects`: by local that is a block of bytes, the scalars that it consists of, if it is to become variables.
+pub(super) fn run(function: &mut Function, in_calls: bool, objects: &FxHashMap<LocalId, Vec<Leaf>>) {
     if !function.locals.iter().any(|local| local.address_exposed || matches!(local.ty, IrType::Struct(_))) {
         return;
     }
     let vectors = vectors::used_whole(function, in_calls);
     let mut promotion = Promotion { addresses: vec![None; function.insts.len()], candidates: Vec::new(), function };
-    if !promotion.find_candidates(&vectors) {
+    if !promotion.find_candidates(&vectors, objects) {
         return;
     }
     promotion.reject_escaping();
@@ -66,7 +68,7 @@ fn fits(a: MemType, b: MemType) -> bool {
 
 impl Promotion<'_> {
     /// `vectors`: by local, whether vectors in it are variables.
-    fn find_candidates(&mut self, vectors: &[bool]) -> bool {
+    fn find_candidates(&mut self, vectors: &[bool], objects: &FxHashMap<LocalId, Vec<Leaf>>) -> bool {
         let mut shared = vec![false; self.function.locals.len()];
         for filter in &self.function.filters {
             for local in &filter.locals {
@@ -83,7 +85,13 @@ impl Promotion<'_> {
                     let size_bytes = ty.value_size_bytes().ok()? as i32;
                     Some(PromotionCandidate { leaves, locals: Vec::new(), size_bytes, width_bytes: None })
                 }),
-                IrType::Block(_) | IrType::Void => None,
+                IrType::Block(bytes) => objects.get(&LocalId(index as u32)).map(|leaves| PromotionCandidate {
+                    leaves: leaves.clone(),
+                    locals: Vec::new(),
+                    size_bytes: bytes as i32,
+                    width_bytes: None,
+                }),
+                IrType::Void => None,
                 scalar if local.address_exposed => {
                     let mem = match scalar {
                         IrType::I32 => MemType::I32,
@@ -102,8 +110,9 @@ impl Promotion<'_> {
         self.candidates.iter().any(Option::is_some)
     }
 
+    /// Whether the local consists of leaves, as opposed to being a scalar.
     fn is_struct(&self, local: LocalId) -> bool {
-        matches!(self.function.locals[local.0 as usize].ty, IrType::Struct(_))
+        matches!(self.function.locals[local.0 as usize].ty, IrType::Struct(_) | IrType::Block(_))
     }
 
     /// The leaf that an access covers exactly, or of which it covers a lane. Narrow accesses to exposed scalars cover
@@ -355,7 +364,10 @@ impl Promotion<'_> {
             let is_register = self.is_vector_in_register(index);
             let local = &mut self.function.locals[index];
             let is_in_memory = matches!(local.kind, LocalKind::Param(_)) && !is_register;
-            if self.candidates[index].is_some() && matches!(local.ty, IrType::Struct(_)) && !is_in_memory {
+            if self.candidates[index].is_some()
+                && matches!(local.ty, IrType::Struct(_) | IrType::Block(_))
+                && !is_in_memory
+            {
                 *local = Local {
                     ty: IrType::Void,
                     kind: LocalKind::Normal,
@@ -520,15 +532,7 @@ impl Promotion<'_> {
                 let bytes = ty.value_size_bytes().unwrap_or(0) as i32;
                 for at in self.leaves_in(local, start, bytes).expect("checked by `consider`") {
                     let (leaf, variable) = self.leaf(local, at);
-                    let zero = match leaf.ir_type() {
-                        IrType::I32 => Op::ConstI32(0),
-                        IrType::F32 => Op::ConstF32(0.0),
-                        IrType::F64 => Op::ConstF64(0.0),
-                        IrType::Ref => Op::Null,
-                        IrType::V128 => Op::ConstV128(0),
-                        _ => Op::ConstI64(0),
-                    };
-                    let zero = self.emit(zero, leaf.ir_type(), il_offset, out);
+                    let zero = self.emit(leaf.zero(), leaf.ir_type(), il_offset, out);
                     self.emit(Op::LocalSet(variable, zero), IrType::Void, il_offset, out);
                 }
             }

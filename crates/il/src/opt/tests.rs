@@ -6,6 +6,7 @@ use crate::ir::{
     Terminator, ValueId,
 };
 use crate::synth::builder::FunctionBuilder;
+use rustc_hash::FxHashMap;
 
 const ARRAY: LocalId = LocalId(0);
 const OTHER: LocalId = LocalId(1);
@@ -160,7 +161,7 @@ fn exposed_local(read: MemType) -> Function {
 #[test]
 fn an_address_used_only_for_access_needs_no_memory() {
     let mut function = exposed_local(MemType::I32);
-    promote::run(&mut function, true);
+    promote::run(&mut function, true, &FxHashMap::default());
     function.verify().expect("valid");
     assert!(!function.locals[2].address_exposed);
     assert_eq!(count(&function, |op| matches!(op, Op::LocalAddr(_))), 0);
@@ -169,7 +170,7 @@ fn an_address_used_only_for_access_needs_no_memory() {
 #[test]
 fn accesses_of_different_widths_keep_the_memory() {
     let mut function = exposed_local(MemType::U8);
-    promote::run(&mut function, true);
+    promote::run(&mut function, true, &FxHashMap::default());
     assert!(function.locals[2].address_exposed);
 }
 

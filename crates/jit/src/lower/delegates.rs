@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use saki_abi::HelperId;
 use saki_il::ir::{Op, Symbol, ValueId};
-use saki_il::synth::delegate::{DelegateFields, DelegateKind, delegate_kind};
+use saki_il::synth::delegate::{DelegateFields, DelegateKind, delegate_kind, is_made_in_line};
 use saki_types::{Method, MethodRuntime, Ty, collectible};
 use std::mem::offset_of;
 
@@ -80,14 +80,7 @@ fn known_delegate(
     else {
         return None;
     };
-    let owner = method.owner;
-    let has_plain_this = method.is_static()
-        || !(owner.is_value_type()
-            || owner.is_interface()
-            || owner.is_marshal_by_ref()
-            || matches!(owner.parent(), Ok(None) | Err(_)));
-    (std::ptr::eq(called, method) && has_plain_this && !method.is_dynamic() && !method.is_abstract())
-        .then_some((ty, method))
+    (std::ptr::eq(called, method) && is_made_in_line(method)).then_some((ty, method))
 }
 
 /// The method's code if it is compiled and lasts, else the address of its entry, `entry`.

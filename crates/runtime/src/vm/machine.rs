@@ -292,6 +292,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     let usual = CompilerOptions::new(saki_gc::heap_layout());
     let compiler_options = CompilerOptions {
         verify: options.verify,
+        keep_allocations: options.keep_allocations || saki_gc::is_each_allocation_told(),
         stress_poll: stress,
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence || !saki_jit::atomics_are_fences(),
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),

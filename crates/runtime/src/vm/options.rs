@@ -51,6 +51,8 @@ pub struct VmOptions {
     pub verify: bool,
     /// The places of the persistent code cache; None: it is not used.
     pub code_cache: Option<CachePlaces>,
+    /// Allocate each object that the program makes, for a profiler that begins with the program and is told of all.
+    pub keep_allocations: bool,
     /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
     /// The compiler that makes the code of methods.
@@ -118,6 +120,7 @@ impl Default for VmOptions {
             dump: compile::DumpOptions::default(),
             verify: false,
             code_cache: None,
+            keep_allocations: false,
             vectors: true,
             tiers: saki_jit::Tiers::Second,
             hot_after: None,

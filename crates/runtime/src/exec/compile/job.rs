@@ -142,6 +142,7 @@ impl<'a> CompileJob<'a> {
             count: self.purpose == Purpose::Counted,
             // Continuations find the variables where the method has them.
             promote_locals: self.purpose != Purpose::Counted,
+            keep_allocations: self.compiler.options().keep_allocations || saki_gc::is_each_allocation_told(),
             vectors: self.compiler.options().vectors,
             explain: self.purpose == Purpose::Optimised && dump::is_explained(self.method),
             ..ImportOptions::default()
