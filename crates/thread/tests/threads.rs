@@ -5,9 +5,8 @@ use saki_sync::monitor::{BlockEnd, EnterEnd, WaitOutcome};
 use saki_sync::object_lock::ObjectLock;
 use saki_sync::{MonitorTable, RawLock, ThinLockWord};
 use saki_thread::{
-    BlockScan, ManagedThread, REQUEST_ABORT, REQUEST_INTERRUPT, StopReason, ThreadKind, WaitState, current,
-    find_thread, foreground_thread_count, lock_in_safe_region, resume_the_world, spawn, stop_the_world,
-    visit_stopping_threads, wait_for_foreground_threads, with_world_stopped,
+    BlockScan, REQUEST_ABORT, REQUEST_INTERRUPT, StopReason, ThreadKind, WaitState, current, find_thread,
+    foreground_thread_count, lock_in_safe_region, spawn, wait_for_foreground_threads, with_world_stopped,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -197,54 +196,4 @@ fn a_lock_that_is_waited_for_in_safe_regions_lets_the_world_stop() {
         assert!(thread.join(None));
     }
     assert_eq!(SUM.load(Ordering::Relaxed), 8000);
-}
-
-/// A thread that a signal ends, and one that waits for its locks, never stop.
-#[test]
-fn threads_that_do_not_stop_are_visited_as_running() {
-    static STEP: AtomicU64 = AtomicU64::new(0);
-    let wait_for = |step: u64| {
-        while STEP.load(Ordering::Acquire) < step {
-            std::hint::spin_loop();
-        }
-    };
-    let deaf = |_: &'static ManagedThread| {
-        STEP.fetch_add(1, Ordering::Release);
-        while STEP.load(Ordering::Acquire) < 4 {
-            std::hint::spin_loop();
-        }
-    };
-    let (ending, stuck) =
-        (spawn(ThreadKind::Background, None, 0, deaf).unwrap(), spawn(ThreadKind::Background, None, 0, deaf).unwrap());
-    let polling = spawn(ThreadKind::Background, None, 0, |thread| {
-        STEP.fetch_add(1, Ordering::Release);
-        while STEP.load(Ordering::Acquire) < 4 {
-            thread.poll();
-        }
-    })
-    .unwrap();
-    wait_for(3);
-    let look = || {
-        let mut seen = Vec::new();
-        let visit = |thread: &'static ManagedThread, has_stopped| seen.push((thread.managed_id(), has_stopped));
-        assert!(visit_stopping_threads(Some(ending.as_static()), Duration::from_millis(100), visit));
-        let found = |id: u32| seen.iter().find(|(seen, _)| *seen == id).map(|(_, has_stopped)| *has_stopped);
-        [&ending, &stuck, &polling].map(|thread| found(thread.managed_id()))
-    };
-    let expected = [None, Some(false), Some(true)];
-    let found = look();
-    // A stop that waits for the thread never comes to its end.
-    let stopper = std::thread::spawn(|| with_world_stopped(StopReason::Test, |_| ()));
-    while visit_stopping_threads(None, Duration::from_millis(1), |_, _| ()) {}
-    let found_in_stop = look();
-    // The machine goes on afterwards.
-    STEP.store(4, Ordering::Release);
-    stopper.join().unwrap();
-    for thread in [&ending, &stuck, &polling] {
-        assert!(thread.join(None));
-    }
-    assert_eq!((found, found_in_stop), (expected, expected));
-    let token = stop_the_world(StopReason::Test);
-    assert!(!visit_stopping_threads(None, Duration::from_millis(10), |_, _| panic!("the world is stopped")));
-    resume_the_world(token);
 }
