@@ -13,7 +13,16 @@ pub struct MonoError {
 }
 
 const NONE: u16 = 0;
+/// `MONO_ERROR_TYPE_LOAD`.
+const TYPE_LOAD: u16 = 3;
 const CLEANED_UP: u16 = 0xffff;
+
+impl MonoError {
+    /// Makes it an error of loading a class.
+    pub(crate) fn set_type_load(&mut self) {
+        self.code = TYPE_LOAD;
+    }
+}
 
 /// Makes it no error.
 ///

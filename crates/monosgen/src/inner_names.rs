@@ -144,7 +144,7 @@ pub extern "C" fn mono_class_is_valid_enum(class: Ty) -> c_int {
     c_int::from(class.is_enum() && mono_type_is_primitive(class.underlying()) != 0)
 }
 
-/// The class of a token; null if it cannot be loaded, which is no error here.
+/// The class of a token; null, and an error without text, if it cannot be loaded.
 ///
 /// # Safety
 /// `error` is a `MonoError`.
@@ -156,7 +156,12 @@ pub unsafe extern "C" fn mono_class_get_checked(
 ) -> Option<Ty> {
     // SAFETY: the host's room for an error.
     unsafe { mono_error_init(error) };
-    mono_class_get(image, token)
+    let found = mono_class_get(image, token);
+    if found.is_none() {
+        // SAFETY: the host's error, which was filled above.
+        unsafe { (*error).set_type_load() };
+    }
+    found
 }
 
 /// "int Namespace.Class:Method (int,string)", for `mono_free`.

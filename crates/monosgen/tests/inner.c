@@ -121,6 +121,8 @@ int main (int argc, char **argv)
 	show_string ("checked", (MonoObject *) mono_string_new_checked (domain, "text", &error));
 	MonoClass *class = mono_class_get_checked (image, mono_class_get_type_token (class_named ("Large")), &error);
 	printf ("class: %s, ok: %d\n", mono_class_get_name (class), mono_error_ok (&error));
+	MonoClass *missing = mono_class_get_checked (image, 0x02000fff, &error);
+	printf ("no class: %d, ok: %d\n", missing == NULL, mono_error_ok (&error));
 	printf ("primitive: %d %d %d %d\n", mono_type_is_primitive (mono_class_get_type (mono_get_int32_class ())),
 		mono_type_is_primitive (mono_class_get_type (mono_get_string_class ())), mono_type_is_primitive (mono_class_get_type (mono_get_intptr_class ())),
 		mono_type_is_primitive (mono_class_get_type (class)));

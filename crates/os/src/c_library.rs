@@ -1,9 +1,11 @@
 //! Whether an interrupted thread may have a lock of its C library: its allocator's above all.
 //!
-//! A thread may have one while it executes the library's code or the allocator's, unless it waits in a system call for
-//! something to happen: no such call is made with a lock that others want, other than those that ask for memory.
+//! A thread may have one while it executes the library's code or the allocator's. A thread that waits in a system call
+//! for something to happen has none that the runtime wants: under its lock the allocator makes no system calls but
+//! those that ask for memory.
 //!
-//! Left out: locks of the C library that code outside of it holds (`flockfile`), and allocators in the host's own file.
+//! Left out: locks of the C library that code outside of it holds (`flockfile`), allocators in the host's own file, and
+//! a handler of another signal that has interrupted the allocator.
 
 use crate::fault_context::FaultContext;
 use std::ffi::{CStr, c_int, c_void};
@@ -13,7 +15,7 @@ use std::sync::OnceLock;
 /// Where a file's code lies: first address and the one behind.
 type Range = (usize, usize);
 
-/// The code of the C library, and of the library that `malloc` is in; equal ranges if that is the same.
+/// The code of the C library, and of the library that `malloc` is in: twice the same range if that is one library.
 static CODE: OnceLock<[Range; 2]> = OnceLock::new();
 
 /// Finds where the code lies. Not async-signal-safe; before this, [`may_hold_lock`] says no.

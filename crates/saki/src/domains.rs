@@ -12,6 +12,9 @@ use std::fmt;
 use std::path::Path;
 
 /// An application domain. The record lives as long as the machine, also after the domain was unloaded.
+///
+/// Managed code can unload a domain, too (`AppDomain.Unload`). Assemblies, classes and members that a host has from it
+/// are freed then, and nothing checks that: do not keep them beyond [`Domain::run`].
 #[derive(Clone, Copy)]
 pub struct Domain(&'static domains::Domain);
 

@@ -39,8 +39,8 @@ const HELD: u32 = 2;
 const URGED: u32 = 3;
 const BUSY: u32 = 4;
 
-/// How often a thread that may have a lock of the C library is let go on: for a second. Longer is none in the library's
-/// code at each look that does not wait there for a thread that is held (`pthread_spin_lock`).
+/// How often a thread that may have a lock of the C library is let go on: for about a second. So many looks find a
+/// thread in the library's code each time only if it waits there for a thread that is held (`pthread_spin_lock`).
 const MAX_BUSY: u32 = 5000;
 
 /// One thread's part of the protocol; see the module header.
