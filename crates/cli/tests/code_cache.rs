@@ -7,11 +7,14 @@
 mod patched;
 #[path = "code_cache/shortened.rs"]
 mod shortened;
+#[path = "support/mod.rs"]
+mod support;
 #[path = "code_cache/trust.rs"]
 mod trust;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use support::output_of_written;
 
 /// How many of five hundred methods one run may compile and another not, because threads and finalizers run at varying
 /// times.
@@ -415,7 +418,7 @@ fn an_installation_brings_compiled_code() {
     let run = |cache: &Path| {
         let mut command = Command::new(bin.join("saki"));
         command.arg("--stats").arg(&setup.program).env_remove("SAKI_NO_CACHE").env("XDG_CACHE_HOME", cache);
-        Run::of(command.stdin(Stdio::null()).output().expect("saki runs"))
+        Run::of(output_of_written(command.stdin(Stdio::null())).expect("saki runs"))
     };
     let first = run(&lib);
     assert!(first.kept > 200, "{} kept", first.kept);

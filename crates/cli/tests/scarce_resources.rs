@@ -3,12 +3,16 @@
 //! The limits are set in the child between `fork` and `exec`. Limits that this machine or this user cannot set are
 //! skipped, with a line.
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::ffi::CString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use support::output_of_written;
 
 const MIB: u64 = 1 << 20;
 const WORK_OUTPUT: &str = "3000\n42\ntext 1999\nno handle\n20\n";
@@ -196,7 +200,7 @@ fn without_a_thread_to_be_had_there_is_a_line() {
                 _ => Err(io::Error::last_os_error()),
             });
         }
-        let output = command.output().expect("saki starts");
+        let output = output_of_written(&mut command).expect("saki starts");
         if processes == 1 {
             check_refuses("1 process", &output);
         } else if output.status.code() == Some(2) {

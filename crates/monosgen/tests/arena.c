@@ -2,6 +2,7 @@
 #include "api.h"
 #include <malloc.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static volatile int is_over;
 
@@ -28,6 +29,8 @@ static void *work (void *data)
 
 int main (int argc, char **argv)
 {
+	/* A deadlock is a failure, and no hang. */
+	alarm (120);
 	mallopt (M_ARENA_MAX, 1);
 	mallopt (M_TRIM_THRESHOLD, 0);
 	start (argv);

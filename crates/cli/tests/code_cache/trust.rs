@@ -3,6 +3,7 @@
 //!
 //! Tests that need a second user run as root only; elsewhere they say so and pass.
 
+use super::support::output_of_written;
 use super::{FEW, Run, Setup};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
@@ -250,7 +251,7 @@ fn an_elevated_process_ignores_the_environment() {
             .env("SAKI_GC_STRESS", "nonsense")
             .env("SAKI_PERF", "nonsense");
         command.env_remove("SAKI_NO_CACHE").env("MONO_PATH", &setup.folder).stdin(Stdio::null());
-        command.uid(OTHER_USER).gid(OTHER_USER).current_dir("/").output().expect("saki runs")
+        output_of_written(command.uid(OTHER_USER).gid(OTHER_USER).current_dir("/")).expect("saki runs")
     };
     let doctor = text(&run(&elevated, &["doctor"]).stdout);
     let options = Command::new("findmnt").args(["-no", "OPTIONS", "-T"]).arg(&setup.folder).output();

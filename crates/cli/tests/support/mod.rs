@@ -57,7 +57,7 @@ pub fn run(command: &mut Command) -> Outcome {
 
 /// A child that another test has forked meanwhile holds the test's files open for writing until it executes its own
 /// program. Linux refuses to execute such a file (ETXTBSY).
-fn output_of_written(command: &mut Command) -> std::io::Result<Output> {
+pub fn output_of_written(command: &mut Command) -> std::io::Result<Output> {
     loop {
         match command.output() {
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
