@@ -340,8 +340,10 @@ class EndsOfWaits
     {
         EndPoint address;
         Listen(1, out address).Close();
-        Console.WriteLine("refused: " + ErrorOf(() => NewSocket().Connect(address)));
         var socket = NewSocket();
+        Console.WriteLine("refused: " + ErrorOf(() => socket.Connect(address)));
+        socket.Close();
+        socket = NewSocket();
         var begun = socket.BeginConnect(address, null, null);
         Console.WriteLine("refused: " + ErrorOf(() => socket.EndConnect(begun)));
         socket.Close();
@@ -388,23 +390,32 @@ class EndsOfWaits
             }
         });
         ErrorOf(() => { throw new SocketException((int)SocketError.TooManyOpenSockets); });
+        // A finalizer that closes a file of an earlier part would give a descriptor back in the middle of this one.
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
         Limits before, few;
         getrlimit(Files, out before);
         var fillers = new List<FileStream>();
         few = before;
         few.Now = 128;
         setrlimit(Files, ref few);
-        try
+        Action fill = () =>
         {
-            for (;;)
-                fillers.Add(new FileStream("/dev/null", FileMode.Open, FileAccess.Read, FileShare.ReadWrite));
-        }
-        catch (IOException)
-        {
-        }
-        server.Start();
+            try
+            {
+                for (;;)
+                    fillers.Add(new FileStream("/dev/null", FileMode.Open, FileAccess.Read, FileShare.ReadWrite));
+            }
+            catch (IOException)
+            {
+            }
+        };
+        fill();
         foreach (var client in clients)
             client.Connect(address);
+        // The machine's own threads may have closed a descriptor meanwhile.
+        fill();
+        server.Start();
         for (int i = 0; i < 2000 && !Volatile.Read(ref begun); i++)
             Thread.Sleep(5);
         fillers.ForEach(file => file.Dispose());
