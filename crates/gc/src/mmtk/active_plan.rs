@@ -5,7 +5,7 @@
 
 use super::bits::{log_bit_base, vo_bit_base};
 use super::instance::{Saki, heap};
-use super::mutator::{CarrierHeap, carrier_heap, hide_limit};
+use super::mutator::{CarrierHeap, carrier_heap, drop_allocators, hide_limit};
 use super::thread_pointers::{carrier_of, is_mutator, mutator_pointer};
 use mmtk::util::{VMMutatorThread, VMThread};
 use mmtk::vm::ActivePlan;
@@ -111,6 +111,7 @@ fn unbind_carrier(carrier: &'static Carrier) {
     // SAFETY: from `Box::into_raw` in `bind_carrier`; out of the list, so that no collection looks at it any more.
     let mut heap = unsafe { Box::from_raw(heap) };
     memory_manager::destroy_mutator(&mut heap.mutator);
+    drop_allocators(&mut heap.mutator);
     ORPHANED_SLOTS.lock().extend(heap.slots.take());
     crate::finalize::adopt(&mut heap.finalizable);
     // SAFETY: this OS thread's buffer, whose memory is the heap's again.

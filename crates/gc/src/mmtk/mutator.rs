@@ -17,7 +17,7 @@ use crate::client::client;
 use crate::observer::{self, SampledAllocation, SamplingState};
 use crate::{finalize, large, stats};
 use mmtk::util::Address;
-use mmtk::util::alloc::AllocatorInfo;
+use mmtk::util::alloc::{AllocatorInfo, AllocatorSelector};
 use mmtk::vm::slot::SimpleSlot;
 use mmtk::{AllocationSemantics, Mutator, MutatorContext, memory_manager};
 use saki_abi::{ObjRef, VTable};
@@ -126,6 +126,27 @@ fn compute_cursor_offset() -> usize {
     };
     CURSOR_OFFSET.store(bump_pointer_offset, Ordering::Relaxed);
     bump_pointer_offset
+}
+
+/// Drops the allocators of `mutator`, which has been destroyed and is not used any more. MMTk keeps them where they
+/// are never dropped, and each of them owns a share of a context in `malloc`'s memory: a thread that attached and
+/// detached would leave that behind.
+pub(super) fn drop_allocators(mutator: &mut Mutator<Saki>) {
+    let mut dropped: Vec<AllocatorSelector> = Vec::with_capacity(4);
+    for semantics in [
+        AllocationSemantics::Default,
+        AllocationSemantics::Immortal,
+        AllocationSemantics::Los,
+        AllocationSemantics::NonMoving,
+    ] {
+        let selector = memory_manager::get_allocator_mapping(heap().mmtk, semantics);
+        if selector != AllocatorSelector::None && !dropped.contains(&selector) {
+            dropped.push(selector);
+            // SAFETY: each selector in the plan's mapping names an allocator that binding the mutator has made; it is
+            // dropped once, and the mutator's own drop leaves it alone.
+            unsafe { std::ptr::drop_in_place(mutator.allocator_mut(selector)) };
+        }
+    }
 }
 
 /// The heap state of the carrier that runs `thread`, the current one, which is bound; or of a stopped carrier.
