@@ -9,6 +9,7 @@
 //! Invariants: wrappers are made once per delegate type; converting a function pointer that was made of a delegate
 //! gives that same delegate. Left out: C functions with variable arguments.
 
+use crate::host_functions;
 use crate::refusals::directive_error;
 use crate::reverse_calls::{self, NativeSignature, ReverseCall, in_domain};
 use rustc_hash::FxHashMap;
@@ -78,7 +79,9 @@ impl CallbackContext {
 /// OutOfMemoryException, load errors. Parameters that cannot be marshalled raise MarshalDirectiveException at the first
 /// call only.
 pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
-    if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
+    let is_native = INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32;
+    // A host's function takes no arguments of native code.
+    if is_native && !host_functions::is_host_delegate(delegate) {
         return Ok(EXTRA_ARG.get(delegate));
     }
     let known = DELEGATE_TRAMPOLINE.get::<usize>(delegate);
@@ -207,6 +210,7 @@ pub(crate) fn forget_dead() {
     if let Some(invokes) = NATIVE_INVOKES.lock().as_mut() {
         invokes.retain(|ty, _| !is_dead(ty));
     }
+    host_functions::forget_dead(is_dead);
 }
 
 /// The delegate that a C entry's context stands for.

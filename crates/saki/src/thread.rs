@@ -123,7 +123,8 @@ impl<'t> Thread<'t> {
         Ok(self.keep(made.into()))
     }
 
-    /// A delegate of the class that calls `function`. The function lives as long as the machine.
+    /// A delegate of the class that calls `function`, which is dropped some time after the delegate has been collected:
+    /// when another delegate of the class is made.
     ///
     /// ```no_run
     /// # use saki::{Value, Vm};

@@ -308,6 +308,12 @@ ranks! {
     CallbackContexts in "interop/src/delegates.rs", over [CallbackEntries];
     /// Callbacks by the address that native code calls.
     CallbackEntries in "interop/src/delegates.rs", over [];
+    /// Delegate types over functions of a host in Rust.
+    HostDelegateTypes in "interop/src/host_functions.rs", over [];
+    /// Entries for delegates of one such type to use again.
+    HostDelegateEntries in "interop/src/host_functions.rs", over [HostDelegate];
+    /// The delegate of such an entry and its function.
+    HostDelegate in "interop/src/host_functions.rs", over [];
     /// The C functions through which hosts call methods.
     RawEntries in "interop/src/raw_entries.rs", over [];
     /// Descriptors of marshalled parameters.

@@ -77,17 +77,23 @@ pub(super) fn native_address(b: &mut FunctionBuilder, method: &'static Method) -
 /// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
 /// throws.
 pub fn native_delegate_invoke(invoke: &'static Method) -> LoadResult<Function> {
-    delegate_over_native(invoke, "native", &method_plan(invoke)?)
+    delegate_over_native(invoke, "native", &method_plan(invoke)?, 1)
 }
 
-/// `Invoke` of a delegate over the native function at the address in its `extra_arg`.
-pub(super) fn delegate_over_native(invoke: &'static Method, kind: &str, plan: &MethodPlan) -> LoadResult<Function> {
+/// `Invoke` of a delegate over the native function at the address in its `extra_arg`. `first`: the local of the first
+/// argument in `plan`, 0 for the delegate itself.
+pub(super) fn delegate_over_native(
+    invoke: &'static Method,
+    kind: &str,
+    plan: &MethodPlan,
+    first: u32,
+) -> LoadResult<Function> {
     let fields = DelegateFields::load()?;
     let mut b = FunctionBuilder::new(Some(invoke), format!("({kind}) {}", invoke.full_name()), call_sig(invoke)?);
     b.set_stub();
     let this = b.get(LocalId(0));
     let address = b.load(this, fields.extra_arg, MemType::I64, checked_flags(AliasClass::Field));
-    emit_native_call(&mut b, invoke, plan, 1, address)?;
+    emit_native_call(&mut b, invoke, plan, first, address)?;
     Ok(b.finish())
 }
 
