@@ -398,11 +398,20 @@ saki_error *saki_place_set(saki_value place, saki_value value) SAKI_CHECKED;
  */
 saki_error *saki_add_function(const char *name, saki_function *function, void *data) SAKI_CHECKED;
 /*
- * A delegate that calls a function. Each takes some memory for the rest of the process, so make one and use it often.
- * Function and data must last as long as the machine. Error: ArgumentException if the class is no delegate's.
+ * A delegate that calls a function. Function and data must last as long as the machine, or as no call of the delegate
+ * is possible any more. Error: ArgumentException if the class is no delegate's.
  */
 saki_error *saki_delegate_new(saki_class *class_, saki_function *function, void *data, saki_scope *scope,
 	saki_object **delegate) SAKI_CHECKED;
+/* What frees the data of a function. */
+typedef void saki_release(void *data);
+/*
+ * The same with data that the delegate owns: `free_data`, unless null, is called with it once, some time after the
+ * delegate has been collected (by a thread that makes another delegate of the class), or at once if the call fails. Not
+ * for delegates that are alive when the machine ends. It must not wait for other threads of the machine.
+ */
+saki_error *saki_delegate_new_owning(saki_class *class_, saki_function *function, void *data,
+	saki_release *free_data, saki_scope *scope, saki_object **delegate) SAKI_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -311,6 +311,12 @@ Object object_of(Give give)
 	return Object(made);
 }
 
+// Destroys a Function, whose address `data` is.
+inline void free_function(void *data)
+{
+	delete static_cast<Function *>(data);
+}
+
 // Calls a Function, whose address `data` is.
 inline saki_error *call_function(void *data, saki_scope *scope, const saki_value *arguments, size_t count,
 	saki_value *result) noexcept
@@ -520,15 +526,13 @@ public:
 	{
 		return detail::object_of([&](saki_object **made) { return saki_box(class_, value.get(), nullptr, made); });
 	}
-	// A delegate of this class, whose function lives as long as the process: make one and use it often.
+	// A delegate of this class. Its function is destroyed some time after the delegate has been collected.
 	Object delegate(Function function) const
 	{
-		auto kept = std::make_unique<Function>(std::move(function));
-		Object made = detail::object_of([&](saki_object **delegate) {
-			return saki_delegate_new(class_, detail::call_function, kept.get(), nullptr, delegate);
+		auto *kept = new Function(std::move(function));
+		return detail::object_of([&](saki_object **delegate) {
+			return saki_delegate_new_owning(class_, detail::call_function, kept, detail::free_function, nullptr, delegate);
 		});
-		(void) kept.release();
-		return made;
 	}
 
 private:

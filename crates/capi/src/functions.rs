@@ -1,7 +1,8 @@
 //! Functions of the host that managed code calls: internal calls and delegates.
 //!
 //! A function gets a scope, which ends after it, with its arguments. It runs in native code: a collection does not wait
-//! for it, whatever it does. Invariant: nothing of the host's is freed while managed code may call its function: never.
+//! for it, whatever it does. Invariant: the data of a delegate is given back to the host when its delegate is dead and no call
+//! of its function runs; the rest stays as long as the machine.
 
 use crate::arguments::{Out, Text, given};
 use crate::failures::{CallFailure, Returned, SakiError, outside};
@@ -20,6 +21,9 @@ pub type HostFunction = unsafe extern "C" fn(
     count: usize,
     result: *mut SakiValue,
 ) -> Returned;
+
+/// `saki_release *`.
+pub type HostRelease = unsafe extern "C" fn(data: *mut c_void);
 
 /// What is called, with the host's data.
 #[derive(Clone, Copy)]
@@ -106,6 +110,50 @@ pub extern "C" fn saki_delegate_new(
     give_object(scope, delegate, |t| {
         let call = HostCall { function: given(function, "function")?, data };
         Ok(t.delegate(given(class, "class")?, move |t, arguments| call.run(t, arguments))?)
+    })
+}
+
+/// The host's data of a delegate, which the host frees once nothing calls the delegate's function any more.
+struct OwnedData {
+    data: *mut c_void,
+    free: Option<HostRelease>,
+}
+
+impl OwnedData {
+    fn call(&self, function: HostFunction) -> HostCall {
+        HostCall { function, data: self.data }
+    }
+}
+
+// SAFETY: the address is only handed to the host's functions, which saki.h says may be called on any thread.
+unsafe impl Send for OwnedData {}
+// SAFETY: see `Send`.
+unsafe impl Sync for OwnedData {}
+
+impl Drop for OwnedData {
+    fn drop(&mut self) {
+        if let Some(free) = self.free {
+            // SAFETY: the host's function for this data, which is called once.
+            unsafe { free(self.data) };
+        }
+    }
+}
+
+/// See saki.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn saki_delegate_new_owning(
+    class: Option<Class>,
+    function: Option<HostFunction>,
+    data: *mut c_void,
+    free_data: Option<HostRelease>,
+    scope: Option<&mut HostScope>,
+    delegate: Out<ObjectHandle>,
+) -> Returned {
+    let owned = OwnedData { data, free: free_data };
+    give_object(scope, delegate, move |t| {
+        let function = given(function, "function")?;
+        let owned = owned;
+        Ok(t.delegate(given(class, "class")?, move |t, arguments| owned.call(function).run(t, arguments))?)
     })
 }
 

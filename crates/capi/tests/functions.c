@@ -174,6 +174,38 @@ static void *comes_and_goes (void *data)
 	return (void *) bad;
 }
 
+static int freed;
+
+static void frees (void *data)
+{
+	free (data);
+	freed++;
+}
+
+/* The data of a dead delegate is given back, that of one which is alive is not. */
+static void owned_data (saki_class *function, saki_class *no_delegate)
+{
+	saki_object *kept = NULL, *delegate;
+	saki_value result, four = saki_value_i32 (4);
+	for (int i = 0; i < 2000; i++) {
+		works (saki_delegate_new_owning (function, twice, malloc (8), frees, NULL, &delegate));
+		works (saki_call (delegate, "Invoke", &four, 1, NULL, &result));
+		if (i == 0)
+			kept = delegate;
+		else
+			saki_object_release (delegate);
+		if (i % 200 == 0)
+			works (saki_collect ());
+	}
+	works (saki_call (kept, "Invoke", &four, 1, NULL, &result));
+	shows ("kept", result);
+	printf ("given back: %s\n", freed >= 1000 && freed < 2000 ? "yes" : "no");
+	saki_object_release (kept);
+	freed = 0;
+	saki_error_free (saki_delegate_new_owning (no_delegate, twice, malloc (8), frees, NULL, &delegate));
+	printf ("given back at once: %d\n", freed);
+}
+
 int main (int argc, char **argv)
 {
 	(void) argc;
@@ -235,6 +267,8 @@ int main (int argc, char **argv)
 	shows ("threads of managed code", result);
 	saki_object_release (delegate);
 	printf ("left: %zu\n", saki_live_objects ());
+
+	owned_data (function, counter);
 
 	by_reference ();
 
