@@ -1,8 +1,8 @@
 //! Functions of the host that managed code calls: internal calls and delegates.
 //!
 //! A function gets a scope, which ends after it, with its arguments. It runs in native code: a collection does not wait
-//! for it, whatever it does. Invariant: the data of a delegate is given back to the host when its delegate is dead and no call
-//! of its function runs; the rest stays as long as the machine.
+//! for it, whatever it does. Invariant: the data of a delegate is given back to the host when its delegate is dead and
+//! no call of its function runs; the rest stays as long as the machine.
 
 use crate::arguments::{Out, Text, given};
 use crate::failures::{CallFailure, Returned, SakiError, outside};
@@ -127,7 +127,7 @@ impl OwnedData {
 
 // SAFETY: the address is only handed to the host's functions, which saki.h says may be called on any thread.
 unsafe impl Send for OwnedData {}
-// SAFETY: see `Send`.
+// SAFETY: shared, it gives copies of the address, which only the host's functions follow.
 unsafe impl Sync for OwnedData {}
 
 impl Drop for OwnedData {

@@ -3,10 +3,10 @@
 //! Such a function is a closure over typed arguments. Managed code leaves for native code to call it
 //! (`il::synth::host_call`), with the arguments as they are; a C entry comes back and calls the closure. Invariants:
 //! the caller's frame keeps argument objects in place; a result object is kept in place by a handle of the thread until
-//! it returns its next one, since the thread is in native code for a moment on its way back. The function of an internal
-//! call is never freed. The function of a delegate is an argument's: the delegate passes itself, so that it is alive
-//! while its function runs, and a later delegate of the type takes the entry over once it is dead. Left out: hosts in C
-//! (`runtime::exec::host_calls`); functions of delegates whose domain was unloaded are kept.
+//! it returns its next one, since the thread is in native code for a moment on its way back. The function of an
+//! internal call is never freed. The function of a delegate is an argument's: the delegate passes itself, so that it is
+//! alive while its function runs, and a later delegate of the type takes the entry over once it is dead. Left out:
+//! hosts in C (`runtime::exec::host_calls`); functions of delegates whose domain was unloaded are kept.
 
 use crate::delegates;
 use crate::reverse_calls::{NativeSignature, ReverseCall};

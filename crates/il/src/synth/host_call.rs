@@ -23,8 +23,8 @@ pub fn host_call(method: &'static Method) -> LoadResult<Function> {
 }
 
 /// Body for delegates over a function of a host in Rust (kind `SelfPassing`): it has `Invoke`'s signature and reads the
-/// function's address from the delegate's `extra_arg`. The function gets the delegate, too, as `this`: an argument stays
-/// alive while the function runs.
+/// function's address from the delegate's `extra_arg`. The function gets the delegate, too, as `this`: an argument
+/// stays alive while the function runs.
 ///
 /// # Errors
 /// The errors of the signature and of the types' layouts.
