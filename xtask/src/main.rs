@@ -16,6 +16,7 @@ mod process;
 mod programs;
 mod realworld;
 mod release;
+mod start_order;
 mod tidy;
 mod tool;
 
@@ -51,6 +52,8 @@ enum Command {
     Mutate(mutate::Options),
     /// Run a command on a fresh machine of another Debian release, a chroot in target/debian.
     Release(release::Options),
+    /// List the functions that starts run, for the linker to lay them together.
+    StartOrder(start_order::Options),
     /// Measure Saki against Mono and CoreCLR.
     Bench(bench::Options),
 }
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Models(options) => models::run(&root, &options),
         Command::Mutate(options) => mutate::run(&root, &options),
         Command::Release(options) => release::run(&root, &options),
+        Command::StartOrder(options) => start_order::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),
     };
     match outcome {
