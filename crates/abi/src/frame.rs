@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! FP                                     saved rbp, return address above
-//! FP − clobbers                          callee-saved registers, in the order of their numbers (`saved_registers`)
+//!        …                               callee-saved registers, in the order of their numbers (`saved_registers`)
+//!        …                               callee-saved floating-point registers (aarch64)
 //! FP − high_bytes  ┐
 //!        …         │ spill slots: values that the register allocator keeps in memory
 //! FP − low_bytes   ┘
 //!        …                               stack slots whose address may be taken, outgoing arguments
 //! SP
 //! ```
+
+use crate::native::NativeAbi;
 
 /// The place of the register allocator's words in a frame; see the module header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,14 +20,15 @@ pub struct SpillArea {
     pub low_bytes: u32,
     /// Bytes from FP down to the end of the highest spill slot; at most `low_bytes`.
     pub high_bytes: u32,
-    /// Callee-saved registers that the prologue saves: bit N for `CALLEE_SAVED[N]`. They begin at FP − `high_bytes`,
-    /// lowest number first.
-    pub saved_registers: u8,
+    /// Callee-saved general purpose registers that the prologue saves: bit N for `CALLEE_SAVED[N]`. They lie below FP,
+    /// lowest number first, in room whose size is a multiple of 16 bytes.
+    pub saved_registers: u16,
 }
 
-/// Hardware numbers of the registers that a callee preserves on normal return (x86-64: rbx, r12, r13, r14; r15 is the
-/// thread, rbp the frame).
-pub const CALLEE_SAVED: [u8; 4] = [3, 12, 13, 14];
+/// Hardware numbers of the general purpose registers that a callee preserves on normal return, ascending.
+pub const CALLEE_SAVED: &[u8] = NativeAbi::HOST.kept_registers;
+
+const _: () = assert!(CALLEE_SAVED.len() <= u16::BITS as usize);
 
 impl SpillArea {
     /// Bytes from FP down to the saved value of callee-saved register number `index` of [`CALLEE_SAVED`]; None if it is
@@ -34,8 +38,9 @@ impl SpillArea {
         if self.saved_registers & mask == 0 {
             return None;
         }
-        let below = u32::from(self.saved_registers & (mask - 1)).count_ones();
-        Some(self.high_bytes - below * 8)
+        let below = (self.saved_registers & (mask - 1)).count_ones();
+        let room_bytes = (self.saved_registers.count_ones() * 8).next_multiple_of(16);
+        Some(room_bytes - below * 8)
     }
 }
 
@@ -45,9 +50,17 @@ mod tests {
 
     #[test]
     fn saved_registers_lie_in_the_order_of_their_numbers() {
-        // rbx and r13: 16 bytes below FP.
+        // Two of them: 16 bytes below FP.
         let area = SpillArea { low_bytes: 64, high_bytes: 16, saved_registers: 0b0101 };
         let places: Vec<_> = (0..4).map(|index| area.saved_register_bytes(index)).collect();
         assert_eq!(places, [Some(16), None, Some(8), None]);
+    }
+
+    #[test]
+    fn an_odd_number_of_saved_registers_leaves_a_word_below_fp() {
+        // Below the three registers and the word are 16 bytes of floating-point registers.
+        let area = SpillArea { low_bytes: 64, high_bytes: 48, saved_registers: 0b1101 };
+        let places: Vec<_> = (0..4).map(|index| area.saved_register_bytes(index)).collect();
+        assert_eq!(places, [Some(32), None, Some(24), Some(16)]);
     }
 }

@@ -28,6 +28,9 @@ pub struct NativeAbi {
     pub is_little_endian: bool,
     /// Bytes that a direct call, or jump, reaches in both directions.
     pub call_reach_bytes: usize,
+    /// Numbers of the general purpose registers that both native and managed functions keep, ascending, but for those
+    /// with a role in managed code.
+    pub kept_registers: &'static [u8],
 }
 
 /// The way in which structs are passed by value.
@@ -109,6 +112,8 @@ impl NativeAbi {
         vectors: VectorRegisters::Sse,
         is_little_endian: true,
         call_reach_bytes: 2 << 30,
+        // rbx, r12 to r14; r15 is the thread, rbp the frame.
+        kept_registers: &[3, 12, 13, 14],
     };
     /// AAPCS64, as Linux uses it.
     pub const AARCH64: NativeAbi = NativeAbi {
@@ -119,6 +124,8 @@ impl NativeAbi {
         vectors: VectorRegisters::Neon,
         is_little_endian: true,
         call_reach_bytes: 128 << 20,
+        // x19 to x28, but for x21, which is the thread.
+        kept_registers: &[19, 20, 22, 23, 24, 25, 26, 27, 28],
     };
     /// The description of the machine for which this is compiled.
     #[cfg(target_arch = "x86_64")]

@@ -12,7 +12,7 @@
 //! landing pad all registers but the two of the exception are undefined.
 //!
 //! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
-//! call: their words are live. On aarch64 the saved values of callee-saved registers are live too.
+//! call: their words are live.
 
 use crate::CodeInfo;
 use saki_abi::CALLEE_SAVED;

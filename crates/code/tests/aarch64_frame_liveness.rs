@@ -2,7 +2,7 @@
 
 #![cfg(target_arch = "aarch64")]
 
-use saki_abi::{EnclosingHandler, ProtectedCall, SpillArea};
+use saki_abi::{CALLEE_SAVED, EnclosingHandler, ProtectedCall, SpillArea};
 use saki_code::{CodeInfo, CodeKind, NewBody, PlacedTables};
 
 /// `stp x29, x30, [sp, #-16]!; mov x29, sp; sub sp, sp, #32`: FP − 32 is [sp].
@@ -26,6 +26,11 @@ const WRITE_8_BY_FP: u32 = 0xf81e_83a0;
 /// `stp x0, x1, [sp]`, `str q0, [sp]`: the two lower words.
 const WRITE_TWO: u32 = 0xa900_07e0;
 const WRITE_VECTOR: u32 = 0x3d80_03e0;
+/// `mov x28, x0`, `mov w28, w0`, `movk x28, #1`, `str x28, [x0]`
+const WRITE_X28: u32 = 0xaa00_03fc;
+const WRITE_W28: u32 = 0x2a00_03fc;
+const CHANGE_X28: u32 = 0xf280_003c;
+const READ_X28: u32 = 0xf900_001c;
 
 fn body_with(parts: &[u32], change: impl Fn(&mut PlacedTables)) -> (CodeInfo, Vec<u32>) {
     let words = [PROLOGUE, parts, EPILOGUE].concat();
@@ -119,6 +124,33 @@ fn landing_pads_read_words() {
         tables.protected_calls = Box::new([site]);
     });
     assert_eq!(dead_words(&info.0, &[first, second]), [Some(vec![32, 16, 8]), Some(vec![32, 24, 16, 8])]);
+}
+
+#[test]
+fn registers_live_until_they_are_overwritten() {
+    let index = CALLEE_SAVED.iter().position(|&number| number == 28).expect("x28");
+    let reads = |parts: &[u32], change: &dyn Fn(&mut PlacedTables)| -> Vec<bool> {
+        let (info, returns) = body_with(parts, change);
+        let live = |offset: &u32| info.live_words(info.start + *offset as usize).expect("a call").reads_register(index);
+        returns.iter().map(live).collect()
+    };
+    assert_eq!(reads(&[WRITE_X28, CALL, READ_X28, CALL], &|_| ()), [true, false]);
+    assert_eq!(reads(&[CALL, WRITE_X28, READ_X28], &|_| ()), [false]);
+    // A write of 32 bits clears the others; that of 16 keeps them.
+    assert_eq!(reads(&[CALL, WRITE_W28, READ_X28], &|_| ()), [false]);
+    assert_eq!(reads(&[CALL, CHANGE_X28, READ_X28], &|_| ()), [true]);
+    // `ldp x28, x27, [sp], #16`: an epilogue gives the caller's values back.
+    assert_eq!(reads(&[CALL, 0xa8c1_6ffc, READ_X28], &|_| ()), [false]);
+    // Behind the epilogue lies a landing pad, which only an exception reaches: without the register.
+    let parts = [&[WRITE_X28, CALL], EPILOGUE, &[READ_X28]].concat();
+    let return_offset = 4 * (PROLOGUE.len() as u32 + 2);
+    let landing_offset = return_offset + 4 * EPILOGUE.len() as u32;
+    let site = ProtectedCall { return_offset, frame_offset_bytes: 32, first_handler: 0, handler_count: 1 };
+    let with_handler = |tables: &mut PlacedTables| {
+        tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset }]);
+        tables.protected_calls = Box::new([site]);
+    };
+    assert_eq!(reads(&parts, &with_handler), [false]);
 }
 
 #[test]

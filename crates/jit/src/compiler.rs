@@ -349,32 +349,35 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
     Ok(code)
 }
 
-/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if it
-/// saves registers that no walk follows; on aarch64 none are followed, so that the saved values count as live.
+/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if a
+/// saved register does not lie where walks look for it.
 fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     let buffer = &context.codegen.compiled_code()?.buffer;
     let layout = buffer.frame_layout()?;
     let slots = &context.codegen.func.sized_stack_slots;
     let slots_end = slots.iter().map(|(slot, data)| layout.stackslots[slot].offset + data.size).max().unwrap_or(0);
-    let follows_registers = cfg!(target_arch = "x86_64");
     let mut clobber_bytes = 0;
     let mut saved_registers = 0;
+    let mut places = Vec::new();
     for (_, inst) in &buffer.unwind_info {
         match inst {
             UnwindInst::DefineNewFrame { offset_downward_to_clobbers, .. } => {
                 clobber_bytes = *offset_downward_to_clobbers;
             }
-            UnwindInst::SaveReg { .. } if !follows_registers => {}
-            UnwindInst::SaveReg { reg, .. } if reg.class() == RegClass::Int => {
+            UnwindInst::SaveReg { clobber_offset, reg } if reg.class() == RegClass::Int => {
                 let index = CALLEE_SAVED.iter().position(|&number| number == reg.hw_enc())?;
                 saved_registers |= 1 << index;
+                places.push((index, *clobber_offset));
             }
-            UnwindInst::SaveReg { .. } => return None,
+            // Floating-point registers hold no references.
             _ => {}
         }
     }
     let low_bytes = layout.frame_to_fp_offset.checked_sub(slots_end.next_multiple_of(8))?;
-    (clobber_bytes <= low_bytes).then_some(SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers })
+    let area = SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers };
+    let is_found =
+        |&(index, offset): &(usize, u32)| area.saved_register_bytes(index) == clobber_bytes.checked_sub(offset);
+    (clobber_bytes <= low_bytes && places.iter().all(is_found)).then_some(area)
 }
 
 /// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last

@@ -2,9 +2,14 @@
 //!
 //! Invariant: an access whose base is SP or FP is either one of those with an immediate offset that are decoded here,
 //! or makes the body's words live; so does a computation with one of them, other than the prologue's and the
-//! epilogue's. Left out: callee-saved registers, whose saved values count as live.
+//! epilogue's. Left out: callee-saved registers (`registers`).
 
-use super::dataflow::{Access, DecodedStep, FrameWords, Next, Read};
+use super::dataflow::{Access, DecodedStep, FrameWords, Next, Read, WordEffect};
+use registers::{bits, registers};
+use saki_abi::CALLEE_SAVED;
+
+#[path = "aarch64/registers.rs"]
+mod registers;
 
 const INSTRUCTION_BYTES: u32 = 4;
 const FP: u32 = 29;
@@ -18,11 +23,6 @@ pub(super) struct Reader<'a> {
     code: &'a [u8],
     /// The instructions before the current one, the last one first.
     before: [u32; LOOK_BACK],
-}
-
-/// Bits `low..low + count`.
-fn bits(word: u32, low: u32, count: u32) -> u32 {
-    word >> low & ((1 << count) - 1)
 }
 
 /// The same, as a signed number.
@@ -96,7 +96,7 @@ impl Read for Reader<'_> {
         let bytes = self.code.get(place..place + INSTRUCTION_BYTES as usize)?;
         let word = u32::from_le_bytes(bytes.try_into().ok()?);
         let next = self.next(at, word, frame)?;
-        let mut effects = Vec::new();
+        let mut effects = register_effects(word, frame)?;
         // Loads and stores have 1 in bit 27 and 0 in bit 25; literals, which have no base, are told apart by 011 from
         // bit 27 on.
         if word & 0x0a00_0000 == 0x0800_0000 && word & 0x3b00_0000 != 0x1800_0000 {
@@ -117,6 +117,20 @@ impl Read for Reader<'_> {
         self.before[0] = word;
         Some(DecodedStep { end: at + INSTRUCTION_BYTES, effects, next })
     }
+}
+
+/// Effects on callee-saved registers. None: it is not known which registers the instruction reads.
+fn register_effects(word: u32, frame: &FrameWords) -> Option<Vec<WordEffect>> {
+    let registers = registers(word)?;
+    let mut effects = Vec::new();
+    for (index, &number) in CALLEE_SAVED.iter().enumerate() {
+        if registers.read >> number & 1 != 0 {
+            effects.push(WordEffect::Use(frame.register_bit(index)));
+        } else if registers.written >> number & 1 != 0 {
+            effects.push(WordEffect::Define(frame.register_bit(index)));
+        }
+    }
+    Some(effects)
 }
 
 #[derive(Clone, Copy)]

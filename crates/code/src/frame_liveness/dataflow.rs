@@ -97,7 +97,6 @@ impl<'a> FrameWords<'a> {
     }
 
     /// The bit of callee-saved register number `index`.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "registers are not watched"))]
     pub fn register_bit(&self, index: usize) -> u32 {
         self.word_count + index as u32
     }

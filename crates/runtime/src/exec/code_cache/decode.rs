@@ -279,7 +279,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let [is_counted, makes_pointers] = words.take()?;
     let (slots, continued) = (words.count()?, words.count()?);
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
-    let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
+    let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u16::try_from(saved_registers).ok()? };
     let [relocs, protected_calls, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
     let relocs = words.table(relocs, |[offset, word, first, second, addend]| {
         let (kind, usage, tag) = kind_use_and_tag(word)?;

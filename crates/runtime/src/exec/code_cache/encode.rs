@@ -114,7 +114,7 @@ pub(super) fn kind_use_and_tag(word: u32) -> Option<(RelocKind, AddressUse, u32)
 }
 
 /// Stands for `BodyTables::spill_area` being unknown.
-pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u8::MAX };
+pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u16::MAX };
 
 /// Clause kinds; the second word is the type or the filter.
 pub(super) mod clause_tag {
