@@ -99,6 +99,8 @@ pub struct Scalar {
 pub const MAX_REGISTER_STRUCT_BYTES: u32 = 32;
 /// Most registers that hold one struct.
 pub const MAX_REGISTER_PARTS: usize = 4;
+/// Size of a managed struct without fields. In C it has no bytes, and no processor's compilers pass any.
+const EMPTY_STRUCT_BYTES: u32 = 1;
 /// Size of the largest struct that is passed in registers without being a homogeneous floating-point aggregate.
 const MAX_EIGHTBYTES_STRUCT_BYTES: u32 = 16;
 
@@ -147,6 +149,9 @@ impl NativeAbi {
     /// The class of a struct of `size_bytes` that consists of these scalars. They need not be given for a struct larger
     /// than `MAX_REGISTER_STRUCT_BYTES`.
     pub fn classify(&self, size_bytes: u32, scalars: &[Scalar]) -> StructClass {
+        if scalars.is_empty() && size_bytes == EMPTY_STRUCT_BYTES {
+            return StructClass::Registers(Vec::new());
+        }
         match self.structs {
             StructRule::Eightbytes => by_eightbytes(size_bytes, scalars),
             StructRule::Aapcs64 => by_aapcs64(size_bytes, scalars),
@@ -238,6 +243,14 @@ impl ArgumentRegisters {
 mod tests {
     use super::RegisterPart::{Float32, Float64, Integer};
     use super::*;
+
+    #[test]
+    fn a_struct_without_fields_is_not_passed() {
+        for abi in [NativeAbi::X86_64, NativeAbi::AARCH64] {
+            assert_eq!(abi.classify(1, &[]), StructClass::Registers(Vec::new()));
+            assert_ne!(abi.classify(4, &[]), StructClass::Registers(Vec::new()), "four bytes of padding");
+        }
+    }
 
     #[test]
     fn a_struct_gets_all_its_registers_or_none() {
