@@ -382,7 +382,7 @@ fn net_of_framework(framework: &Path, program: &Path) -> Option<Vec<(String, Str
             ("TRUSTED_PLATFORM_ASSEMBLIES".to_owned(), files.join(":")),
             ("NATIVE_DLL_SEARCH_DIRECTORIES".to_owned(), format!("{}:{}", base.display(), framework.display())),
             (BASE_FOLDER.to_owned(), format!("{}/", base.display())),
-            ("RUNTIME_IDENTIFIER".to_owned(), "linux-x64".to_owned()),
+            ("RUNTIME_IDENTIFIER".to_owned(), format!("linux-{}", saki_dotnet::places::ARCHITECTURE)),
         ]
     })
 }
