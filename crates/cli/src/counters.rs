@@ -10,7 +10,7 @@
 //!                                       ←      "profiling", or "error: …"
 //! "next"                                →
 //!                                       ←      NAME KIND UNIT VALUE …,
-//!                                              of instruments of the program a tab, NAME, UNIT, VALUE, TOTAL by tabs,
+//!                                              of the program's own a tab, NAME, UNIT, VALUE, TOTAL by tabs,
 //!                                              an empty line
 //! the end of the stream                 →      its thread ends
 //! ```
@@ -23,10 +23,12 @@ pub mod words;
 use crate::control_socket::{ControlRequest, connect_for};
 use crate::quantities::parse_seconds;
 use saki_base::messages;
+use saki_corelib::event_counters;
 use saki_corelib::metrics::{self, MetricValue, Series};
 use saki_os::clock::{self, Moment};
 use saki_os::services;
 use saki_profile::json;
+use saki_runtime::CurrentThread;
 use saki_runtime::vm::counters::{self, CounterKind, CounterUnit, CounterValue};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -58,7 +60,7 @@ pub struct CounterRequest {
 pub fn begin(request: &CounterRequest) -> Result<(), String> {
     let mut reporter = Reporter::new(request, false)?;
     counters::on_own_thread(move |t| {
-        metrics::watch(t, reporter.interval);
+        watch(t, reporter.interval);
         loop {
             let failed =
                 reporter.report(Readings { own: readings(&counters::read(t)), metrics: metric_rows() }).is_err();
@@ -66,7 +68,7 @@ pub fn begin(request: &CounterRequest) -> Result<(), String> {
                 break;
             }
         }
-        metrics::unwatch(t);
+        unwatch(t);
     })
     .map_err(|error| error.to_string())
 }
@@ -81,7 +83,7 @@ pub fn serve(mut stream: UnixStream, settings: &str) -> io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?);
     counters::on_own_thread(move |t| {
         let mut line = String::new();
-        metrics::watch(t, interval);
+        watch(t, interval);
         while saki_thread::blocking(|| lines.read_line(&mut line)).is_ok_and(|len| len > 0) {
             line.clear();
             let own = counters::read(t).iter().map(|value| format!("{}\n", Reading::of(value))).collect::<String>();
@@ -90,7 +92,7 @@ pub fn serve(mut stream: UnixStream, settings: &str) -> io::Result<()> {
                 break;
             }
         }
-        metrics::unwatch(t);
+        unwatch(t);
     })
 }
 
@@ -166,7 +168,7 @@ fn readings(values: &[CounterValue]) -> Vec<Reading> {
 #[derive(Default)]
 struct Readings {
     own: Vec<Reading>,
-    /// The program's instruments.
+    /// The program's instruments and counters.
     metrics: Vec<Shown>,
 }
 
@@ -201,10 +203,25 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// The program's instruments: `Meter/instrument{tags}`.
+/// Has the program's instruments and the counters of its event sources tell their values.
+fn watch(t: CurrentThread, interval: Duration) {
+    metrics::watch(t, interval);
+    event_counters::watch(t, interval);
+}
+
+fn unwatch(t: CurrentThread) {
+    event_counters::unwatch(t);
+    metrics::unwatch(t);
+}
+
+/// The program's instruments, `Meter/instrument{tags}`, and counters, `EventSource/counter{metadata}`.
 fn metric_rows() -> Vec<Shown> {
     let (interval, values) = metrics::values();
-    values.into_iter().flat_map(|(series, value)| rows_of(&series, value, interval)).collect()
+    values
+        .into_iter()
+        .chain(event_counters::values())
+        .flat_map(|(series, value)| rows_of(&series, value, interval))
+        .collect()
 }
 
 fn rows_of(series: &Series, value: MetricValue, interval: Duration) -> Vec<Shown> {
@@ -216,6 +233,7 @@ fn rows_of(series: &Series, value: MetricValue, interval: Duration) -> Vec<Shown
             let seconds = interval.as_secs_f64().max(f64::MIN_POSITIVE);
             vec![Shown::new(name, &format!("{unit}/s"), growth / seconds, Some(sum))]
         }
+        MetricValue::Rate(value) => vec![Shown::new(name, &format!("{unit}/s"), value, None)],
         MetricValue::Level(value) => vec![Shown::new(name, unit, value, None)],
         MetricValue::Quantiles(quantiles) => {
             let row = |(share, value)| Shown::new(format!("{name} p{}", share * 100.0), unit, value, None);
@@ -388,7 +406,9 @@ mod tests {
         assert_eq!(rows(MetricValue::Counter { growth: 3.0, sum: 9.0 }), std::slice::from_ref(&counter));
         let quantile = Shown::new("M/i{a=1} p95".into(), "ms", 7.25, None);
         assert_eq!(rows(MetricValue::Quantiles(vec![(0.95, 7.25)])), std::slice::from_ref(&quantile));
-        for shown in [counter, quantile] {
+        let rate = Shown::new("M/i{a=1}".into(), "ms/s", 1.5, None);
+        assert_eq!(rows(MetricValue::Rate(1.5)), std::slice::from_ref(&rate));
+        for shown in [counter, quantile, rate] {
             assert_eq!(Shown::parse(&shown.to_string()), Some(shown));
         }
     }

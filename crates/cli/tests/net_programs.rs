@@ -216,10 +216,30 @@ fn a_program_that_runs_is_profiled() {
 /// Counts on an instrument until its standard input ends; by reflection, since the compiler here is Mono's.
 const COUNTS: &str = r#"
 using System;
+using System.Diagnostics.Tracing;
 using System.Linq;
 using System.Threading;
+[EventSource (Name = "Store")]
+class Store : EventSource {
+    readonly DiagnosticCounter [] counters;
+    public readonly EventCounter Sizes;
+    public readonly IncrementingEventCounter Visits;
+    public int Polls;
+    public Store () {
+        Sizes = new EventCounter ("sizes", this) { DisplayUnits = "pieces" };
+        Sizes.AddMetadata ("kind", "box");
+        Visits = new IncrementingEventCounter ("visits", this);
+        counters = new DiagnosticCounter [] {
+            new PollingCounter ("stock", this, () => 42),
+            new IncrementingPollingCounter ("polls", this, () => Polls += 1000)
+        };
+    }
+    [Event (1, Level = EventLevel.Critical)]
+    public void Unwanted () => WriteEvent (1);
+}
 static class Program {
     static void Main () {
+        var store = new Store ();
         var library = System.Reflection.Assembly.Load ("System.Diagnostics.DiagnosticSource");
         var type = library.GetType ("System.Diagnostics.Metrics.Meter");
         var meter = Activator.CreateInstance (type, "Shop");
@@ -229,6 +249,9 @@ static class Program {
         new Thread (() => {
             while (true) {
                 add.Invoke (counter, new object [] { 1 });
+                store.Sizes.WriteMetric (7);
+                store.Visits.Increment (5);
+                store.Unwanted ();
                 ThreadPool.QueueUserWorkItem (_ => { });
                 Thread.Sleep (2);
             }
@@ -239,9 +262,9 @@ static class Program {
 }
 "#;
 
-/// Twice, since the class library ends and begins the instruments' session.
+/// Twice, since the class library ends and begins the sessions of instruments and event sources.
 #[test]
-fn counters_of_a_process_have_the_pools_figures_and_the_programs_instruments() {
+fn counters_of_a_process_have_the_pools_figures_and_the_programs_own() {
     let Some((place, root)) = prepare_of("net-counters", COUNTS) else { return };
     let configuration = r#"{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
     std::fs::write(place.join("app.runtimeconfig.json"), configuration).expect("written");
@@ -267,6 +290,9 @@ fn counters_of_a_process_have_the_pools_figures_and_the_programs_instruments() {
             assert!(value("threadpool-completed-items-count") > 10.0, "{mode}: {stdout}");
             assert!(value("threadpool-thread-count") > 0.0, "{mode}: {stdout}");
             assert!(value("Shop/orders ") > 10.0, "{mode}: {stdout}");
+            assert_eq!((value("Store/sizes{kind=box} "), value("Store/stock ")), (7.0, 42.0), "{mode}: {stdout}");
+            assert!(stdout.contains(" 7 pieces\n"), "{mode}: {stdout}");
+            assert!(value("Store/visits ") > 50.0 && value("Store/polls ") > 0.0, "{mode}: {stdout}");
         }
         drop(child.stdin.take());
         assert!(child.wait().expect("ended").success(), "{mode}");

@@ -3,9 +3,10 @@
 //! Saki has no event pipe that writes files or streams, and programs' own event sources reach EventListener by managed
 //! code alone. What is here is the way of the runtime's events to EventListener: the class library opens a session
 //! (`saki_runtime::object::runtime_events`), and a thread of its own takes the events. Events of the thread pool, of
-//! System.Threading.Lock and of wait handles come from the class library. The only other source whose events are taken
-//! is that of instruments (`metrics`). Left out: the provider's other events.
+//! System.Threading.Lock and of wait handles come from the class library. Of other sources,
+//! the values of instruments (`metrics`) and of counters (`event_counters`) are taken. Left out: other events.
 
+use crate::event_counters;
 use crate::metrics::{self, Callback, EventData};
 use saki_icall::threading::wait_handle::wait;
 use saki_os::clock::{self, Moment};
@@ -26,6 +27,9 @@ const OTHER_HANDLE: isize = 1;
 /// The handle of the provider of instruments' values, and the bit that its events' handles have beside their numbers.
 const METRICS_HANDLE: isize = 3;
 const METRICS_EVENT: isize = 1 << 32;
+/// The bits that handles of providers and events of sources with counters have beside their numbers.
+const COUNTERS_PROVIDER: isize = 1 << 33;
+const COUNTERS_EVENT: isize = 1 << 34;
 /// How long a reader waits before it looks for events again: who posts one does not wake it, since that may be the
 /// collector.
 const LOOK_INTERVAL_MS: i32 = 50;
@@ -115,14 +119,18 @@ fn create_provider(t: CurrentThread, name: *const u16, callback: *const (), cont
     if is_runtime(name) {
         return RUNTIME_HANDLE;
     }
-    if name.is_null() || crate::text::text_at(name) != metrics::PROVIDER {
+    // SAFETY: managed code passes null or an UnmanagedCallersOnly method with this signature.
+    let callback = unsafe { std::mem::transmute::<*const (), Option<Callback>>(callback) };
+    let Some(callback) = callback.filter(|_| !name.is_null()) else { return OTHER_HANDLE };
+    let name = crate::text::text_at(name);
+    if name == metrics::PROVIDER {
+        metrics::provider_created(t, callback, context.addr());
+        return METRICS_HANDLE;
+    }
+    if !event_counters::is_shown(&name) {
         return OTHER_HANDLE;
     }
-    // SAFETY: managed code passes null or an UnmanagedCallersOnly method with this signature.
-    if let Some(callback) = unsafe { std::mem::transmute::<*const (), Option<Callback>>(callback) } {
-        metrics::provider_created(t, callback, context.addr());
-    }
-    METRICS_HANDLE
+    COUNTERS_PROVIDER | event_counters::provider_created(t, name, callback, context.addr()).cast_signed()
 }
 
 fn get_provider(_t: CurrentThread, name: *const u16) -> isize {
@@ -130,13 +138,33 @@ fn get_provider(_t: CurrentThread, name: *const u16) -> isize {
 }
 
 /// The class library writes only events whose handles are not 0.
-fn define_event(_t: CurrentThread, provider: isize, id: u32, _: i64, _: u32, _: u32, _: *const (), _: u32) -> isize {
-    if provider == METRICS_HANDLE { METRICS_EVENT | id as isize } else { 0 }
+fn define_event(
+    _t: CurrentThread,
+    provider: isize,
+    id: u32,
+    _keywords: i64,
+    _version: u32,
+    _level: u32,
+    description: *const u8,
+    len: u32,
+) -> isize {
+    if provider == METRICS_HANDLE {
+        return METRICS_EVENT | id as isize;
+    }
+    if provider & COUNTERS_PROVIDER == 0 || description.is_null() {
+        return 0;
+    }
+    // SAFETY: managed code passes the address and length of an array that it has pinned for the call.
+    let description = unsafe { slice::from_raw_parts(description, len as usize) };
+    let event = event_counters::event_defined((provider & !COUNTERS_PROVIDER).cast_unsigned(), description);
+    event.map_or(0, |event| COUNTERS_EVENT | event.cast_signed())
 }
 
-fn delete_provider(_t: CurrentThread, provider: isize) {
+fn delete_provider(t: CurrentThread, provider: isize) {
     if provider == METRICS_HANDLE {
         metrics::provider_deleted();
+    } else if provider & COUNTERS_PROVIDER != 0 {
+        event_counters::provider_deleted(t, (provider & !COUNTERS_PROVIDER).cast_unsigned());
     }
 }
 
@@ -144,6 +172,9 @@ fn write_event(_t: CurrentThread, event: isize, data: *const EventData, count: u
     if event & METRICS_EVENT != 0 {
         // SAFETY: managed code passes an array of so many fields, pinned for the call.
         unsafe { metrics::event_written(event as u32, data, count) };
+    } else if event & COUNTERS_EVENT != 0 {
+        // SAFETY: managed code passes an array of so many fields, pinned for the call.
+        unsafe { event_counters::event_written((event & !COUNTERS_EVENT).cast_unsigned(), data, count) };
     }
 }
 

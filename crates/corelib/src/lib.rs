@@ -21,6 +21,7 @@ mod diagnostics;
 mod dynamic_method;
 mod emit;
 mod environment;
+pub mod event_counters;
 mod events;
 mod exceptions;
 mod field_handle;

@@ -3,8 +3,8 @@
 //! The class library adds their values up and tells an event source of them, `System.Diagnostics.Metrics`, once in an
 //! interval, if somebody listens by an event pipe. That is done here: the source's provider is enabled by its callback,
 //! and of its events the newest value of each instrument is kept, with each set of tags. Left out: events of other
-//! sources (`events`), the runtime's own meter (`saki_runtime::vm::counters` has its figures), and several intervals at
-//! a time: that of the first watcher counts.
+//! sources (`events`, `event_counters`), the runtime's own meter (`saki_runtime::vm::counters` has its figures), and
+//! several intervals at a time: that of the first watcher counts.
 //!
 //! Invariant: managed code runs without the lock.
 
@@ -42,6 +42,8 @@ pub enum MetricValue {
     Counter { growth: f64, sum: f64 },
     /// Of a gauge, and of a counter that may shrink.
     Level(f64),
+    /// How much it grew by the second in the last interval, its sum unknown.
+    Rate(f64),
     /// Quantiles of the values of the last interval: share and value.
     Quantiles(Vec<(f64, f64)>),
 }
@@ -77,6 +79,16 @@ pub(crate) struct EventData {
     address: u64,
     len: u32,
     _reserved: u32,
+}
+
+impl EventData {
+    /// # Safety
+    /// The address and length are of memory that stays valid and unchanged while the slice is used.
+    pub(crate) unsafe fn bytes(&self) -> &[u8] {
+        let address = self.address as *const u8;
+        // SAFETY: contract; the empty slice has no address.
+        if address.is_null() { &[] } else { unsafe { slice::from_raw_parts(address, self.len as usize) } }
+    }
 }
 
 /// What the class library has called when somebody begins or ceases to listen: the session's id, whether it begins, the
@@ -144,8 +156,6 @@ fn tell(t: CurrentThread, provider: Provider, interval: Option<Duration>) {
     /// The keyword of values.
     const TIME_SERIES_VALUES: i64 = 2;
     const INFORMATIONAL: u8 = 4;
-    /// A command that is an update of the filter.
-    const UPDATE: u32 = 0;
     // The class library takes a session whose id begins with a word of 0 for none.
     let session = [1, 1_u64];
     let arguments = interval.map(|interval| {
@@ -154,24 +164,31 @@ fn tell(t: CurrentThread, provider: Provider, interval: Option<Duration>) {
             "SessionId\0saki\0Metrics\0*\0RefreshInterval\0{seconds}\0MaxTimeSeries\0{MAX_SERIES}\0MaxHistograms\0{MAX_HISTOGRAMS}\0"
         )
     });
+    // SAFETY: the callback's argument is what came with it.
+    unsafe { call(t, (provider.callback, provider.context), session, arguments, INFORMATIONAL, TIME_SERIES_VALUES) };
+}
+
+/// Enables an event source for a session with these arguments, a level and a keyword; without arguments, disables it.
+///
+/// # Safety
+/// `callback` is one of the class library for native code, with the argument that came with it, which is still valid.
+pub(crate) unsafe fn call(
+    t: CurrentThread,
+    (callback, context): (Callback, usize),
+    session: [u64; 2],
+    arguments: Option<String>,
+    level: u8,
+    keyword: i64,
+) {
+    /// A command that is an update of the filter.
+    const UPDATE: u32 = 0;
     let filter =
         arguments.as_ref().map(|text| Filter { address: text.as_ptr() as u64, len: text.len() as u32, kind: UPDATE });
     let filter_address = filter.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    let is_enabled = i32::from(interval.is_some());
+    let is_enabled = i32::from(arguments.is_some());
     t.managed().blocking(|| {
-        // SAFETY: a callback for native code, called in a safe region; its argument is what came with it, and the
-        // others live until it returns.
-        unsafe {
-            (provider.callback)(
-                &raw const session,
-                is_enabled,
-                INFORMATIONAL,
-                TIME_SERIES_VALUES,
-                0,
-                filter_address,
-                provider.context,
-            );
-        }
+        // SAFETY: contract; it is called in a safe region, and the session and the filter live until it returns.
+        unsafe { callback(&raw const session, is_enabled, level, keyword, 0, filter_address, context) };
     });
 }
 
@@ -220,12 +237,8 @@ fn value_of(id: u32, first: &str, second: &str) -> Option<MetricValue> {
 
 /// A field's text: UTF-16 that ends with a NUL. Characters that end lines or columns become spaces.
 fn text_of(field: &EventData) -> String {
-    let address = field.address as *const u8;
-    if address.is_null() || field.len < 2 {
-        return String::new();
-    }
     // SAFETY: the field's memory is valid (`event_written`).
-    let bytes = unsafe { slice::from_raw_parts(address, field.len as usize) };
+    let bytes = unsafe { field.bytes() };
     let units = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).take_while(|unit| *unit != 0);
     let characters = char::decode_utf16(units).map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER));
     characters.map(|character| if character.is_control() { ' ' } else { character }).collect()

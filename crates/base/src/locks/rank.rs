@@ -568,6 +568,8 @@ ranks! {
     HostTexts in "monosgen/src/text.rs", anywhere;
     /// The newest values of a program's instruments.
     MetricValues in "corelib/src/metrics.rs", anywhere;
+    /// The newest values of counters of a program's event sources.
+    EventCounterValues in "corelib/src/event_counters.rs", anywhere;
     /// The interner of strings.
     Symbols in "base/src/interner.rs", anywhere;
     /// Why the answer of a command has not arrived.
