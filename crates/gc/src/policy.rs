@@ -15,6 +15,9 @@
 //!   allocation, a full one follows at once: large arrays, each dropped before the next is made, would otherwise
 //!   survive as long as stack words still hold them, and a limit that follows them never asks for a full collection
 //!   (300 arrays of 42 MB took 12 GB).
+//! - A program is expected to allocate as fast as it has since the last full collection. Free memory that it would not
+//!   use within some seconds need not stay resident ([`HeapPolicy::demand_bytes`]): a server that asks for a collection
+//!   after a storm gives the storm's memory back.
 //! - At the configured maximum, full collections that free next to nothing and take nearly all the time make the next
 //!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections would precede
 //!   the OutOfMemoryException.
@@ -53,6 +56,9 @@ const SHRINK_NURSERY_SHARE: u32 = 24;
 /// Free pages after a full collection below max/20 count as "next to nothing".
 const OVERHEAD_FREE_DIVISOR: usize = 20;
 
+/// Seconds of allocation for which a full collection leaves resident memory.
+const DEMAND_SECONDS: u32 = 5;
+
 /// The results of a collection, for the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectionOutcome {
@@ -73,6 +79,15 @@ struct OverheadStreak {
     full_collections: u32,
     collector_time: Duration,
     mutator_time: Duration,
+}
+
+/// Allocation since the last full collection, and what it says of the next seconds.
+#[derive(Default)]
+struct Demand {
+    allocated_bytes: usize,
+    elapsed: Duration,
+    /// From the time between the last two full collections.
+    demand_bytes: usize,
 }
 
 /// Time in nursery collections and between them; each collection halves the weight of earlier times.
@@ -97,6 +112,7 @@ pub struct HeapPolicy {
     nursery_bytes: AtomicUsize,
     small_bytes: AtomicUsize,
     nursery_times: Mutex<rank::NurseryTimes, NurseryTimes>,
+    demand: Mutex<rank::HeapDemand, Demand>,
     /// The size of the largest nursery.
     nursery_pages: usize,
     max_pages: usize,
@@ -120,6 +136,7 @@ impl HeapPolicy {
             nursery_bytes: AtomicUsize::new(nursery_sizes.first_bytes),
             small_bytes: AtomicUsize::new(0),
             nursery_times: Mutex::default(),
+            demand: Mutex::default(),
             nursery_pages,
             max_pages,
             limit_pages: AtomicUsize::new(limit_pages),
@@ -183,11 +200,17 @@ impl HeapPolicy {
         self.full_is_due.load(Ordering::Relaxed)
     }
 
+    /// The bytes that the program allocates in the next seconds if it goes on as before the last full collection.
+    pub fn demand_bytes(&self) -> usize {
+        self.demand.lock().demand_bytes
+    }
+
     /// Computes the new limit. The world is stopped.
     pub fn end_collection(&self, outcome: CollectionOutcome) {
         let pending = self.pending_pages.swap(0, Ordering::Relaxed);
-        self.large_pages.store(0, Ordering::Relaxed);
-        self.small_bytes.store(0, Ordering::Relaxed);
+        let large_bytes = self.large_pages.swap(0, Ordering::Relaxed) * PAGE_BYTES;
+        let allocated_bytes = large_bytes + self.small_bytes.swap(0, Ordering::Relaxed);
+        self.estimate_demand(allocated_bytes, outcome);
         if !outcome.was_full {
             self.size_nursery(outcome);
         }
@@ -204,6 +227,19 @@ impl HeapPolicy {
         };
         self.limit_pages.store(wanted.min(self.max_pages), Ordering::Relaxed);
         self.account_overhead(outcome);
+    }
+
+    fn estimate_demand(&self, allocated_bytes: usize, outcome: CollectionOutcome) {
+        let mut demand = self.demand.lock();
+        demand.allocated_bytes += allocated_bytes;
+        demand.elapsed += outcome.mutator_time + outcome.pause;
+        if outcome.was_full {
+            let elapsed_ms = demand.elapsed.as_millis().max(1);
+            let demand_ms = u128::from(DEMAND_SECONDS) * 1000;
+            let expected = demand.allocated_bytes as u128 * demand_ms / elapsed_ms;
+            let demand_bytes = usize::try_from(expected).unwrap_or(usize::MAX);
+            *demand = Demand { demand_bytes, ..Demand::default() };
+        }
     }
 
     fn size_nursery(&self, outcome: CollectionOutcome) {
@@ -314,6 +350,28 @@ mod tests {
         assert_eq!(policy.limit_pages(), 64 * MIB_PAGES);
         policy.end_collection(outcome(true, 4000 * MIB_PAGES));
         assert!(!policy.can_grow());
+    }
+
+    #[test]
+    fn demand_follows_the_rate_of_allocation_between_full_collections() {
+        let policy = HeapPolicy::new(fixed(16 << 20), 4 << 30);
+        let after = |was_full, bytes, ms| {
+            policy.add_small(bytes);
+            let mutator_time = Duration::from_millis(ms);
+            let pause = Duration::ZERO;
+            policy.end_collection(CollectionOutcome {
+                was_full,
+                reserved_pages: 100,
+                pause,
+                work: pause,
+                mutator_time,
+            });
+            policy.demand_bytes()
+        };
+        assert_eq!(after(false, 4 << 20, 1000), 0);
+        assert_eq!(after(true, 4 << 20, 1000), 20 << 20);
+        assert_eq!(after(true, 1 << 20, 10_000), (1 << 20) / 2);
+        assert_eq!(after(true, 0, 0), 0);
     }
 
     #[test]

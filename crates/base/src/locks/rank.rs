@@ -230,6 +230,8 @@ ranks! {
     CollectionClock in "gc/src/mmtk/clock.rs", over [];
     /// What recent collections say about the size of the nursery.
     NurseryTimes in "gc/src/policy.rs", over [];
+    /// How much recent collections say that the program will allocate.
+    HeapDemand in "gc/src/policy.rs", over [];
     /// How long collections have taken too much of the time.
     OverheadStreak in "gc/src/policy.rs", over [];
     /// How often allocations are to be sampled.

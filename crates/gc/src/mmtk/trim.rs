@@ -3,8 +3,10 @@
 //! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full
 //! collection that leaves much more of the heap resident than it may use before the next one, the pages of free blocks
 //! and of gaps between large objects are given back with `MADV_DONTNEED`, but only the pages in excess of that amount:
-//! the others will be used again soon. The mapping stays; the next use gets zero pages. This happens inside the pause,
-//! because only then no thread can take a block between the check of it and the call; the threshold keeps it rare.
+//! the others will be used again soon. What a program will use soon is also bounded by how fast it has allocated since
+//! the full collection before (`policy`): one that has become quiet keeps little, at most 8 MiB of free memory more
+//! than it is expected to allocate. The mapping stays; the next use gets zero pages. This happens inside the pause,
+//! because only then no thread can take a block between the check of it and the call; the thresholds keep it rare.
 //!
 //! Residence is asked for page by page (`mincore`): the process's total also counts compiled code and the runtime's own
 //! allocations, and a program with much of either would lose its nursery at every full collection. If even the
@@ -27,8 +29,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Mapping granularity of MMTk.
 const CHUNK_BYTES: usize = 4 << 20;
-/// Do nothing below this much excess.
+/// Do nothing below this much excess over the limit, ...
 const MIN_EXCESS_BYTES: usize = 32 << 20;
+/// ... and over the expected demand.
+const MIN_QUIET_EXCESS_BYTES: usize = 8 << 20;
 /// Bytes looked at or given back at once.
 const STEP_BYTES: usize = residence::MAX_BYTES;
 /// Valid-object bits: one byte per 64 heap bytes.
@@ -54,14 +58,16 @@ pub(super) fn return_free_memory(used_bytes: usize) {
     if lowest_large != usize::MAX {
         find_gaps(lowest_large & !(PAGE_BYTES - 1), &mut free);
     }
-    let is_excessive = |free_bytes: usize| used_bytes + free_bytes >= limit + MIN_EXCESS_BYTES;
+    let expected = used_bytes.saturating_add(policy().demand_bytes());
+    let threshold = (limit + MIN_EXCESS_BYTES).min(expected.saturating_add(MIN_QUIET_EXCESS_BYTES));
+    let is_excessive = |free_bytes: usize| used_bytes + free_bytes >= threshold;
     let free_bytes: usize = free.iter().map(Range::len).sum();
     if !is_excessive(free_bytes) || !is_excessive(free_bytes.min(residence::process_bytes())) {
         return;
     }
     let resident = free.iter().map(|range| resident_bytes(range.clone())).sum();
     if is_excessive(resident) {
-        give_back(free, used_bytes + resident - limit);
+        give_back(free, used_bytes + resident - limit.min(expected));
     }
 }
 
