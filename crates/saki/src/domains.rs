@@ -70,8 +70,9 @@ impl Domain {
         t.caught(self.0.add_thread(t.inner()))?;
         let inside = Inside { t: t.inner(), domain: self.0, before: domains::switch(t.inner(), self.0) };
         let result = Scope::with(t.inner(), body);
+        let is_unloaded = threads::end_abort_by_unload(t.inner(), self.0);
         drop(inside);
-        if threads::end_abort_by_unload(t.inner(), self.0) {
+        if is_unloaded {
             return t.caught(Err(domains::throw_unloaded(t.inner())));
         }
         Ok(result)

@@ -101,13 +101,13 @@ fn is_aborted_by_unload(t: CurrentThread) -> bool {
 }
 
 /// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves,
-/// asked for it.
+/// asked for it. The state says that an abort is requested until the thread has left the domain: what it does before,
+/// such as to make the exception for its caller, is not aborted once more.
 pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
     if !is_aborted_by_unload(t) || !domain.is_unloading() || thread_aborts::abort_in_flight(t).is_none() {
         return false;
     }
     thread_aborts::forget_abort(t);
-    end_abort(t);
     t.take_pending();
     true
 }
@@ -124,6 +124,16 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     } else if let Some(bits) = current_bits(t) {
         // Release: as in `end_abort`.
         bits.fetch_and(!state::ABORTED_BY_UNLOAD, Ordering::Release);
+    }
+}
+
+/// The current thread has left one of several calls into a domain that is unloaded: an abort for it that has ended makes
+/// room for the next one. The caller keeps aborts from being requested meanwhile.
+pub(crate) fn end_answered_abort(t: CurrentThread) {
+    let is_answered =
+        thread_aborts::abort_in_flight(t).is_none() && t.managed().pending_requests() & REQUEST_ABORT == 0;
+    if is_answered && is_aborted_by_unload(t) {
+        end_abort(t);
     }
 }
 

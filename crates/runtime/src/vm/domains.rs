@@ -113,6 +113,9 @@ impl Domain {
             let mut threads = self.threads.lock();
             if let Some(count) = threads.get_mut(&t.id()).filter(|count| **count > 1) {
                 *count -= 1;
+                if self.is_unloading() {
+                    abort_requests::end_answered_abort(t);
+                }
                 return;
             }
             threads.remove(&t.id());
