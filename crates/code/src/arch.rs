@@ -20,8 +20,8 @@
 
 use saki_abi::{StubId, ThreadAbi};
 
-pub use interface::FrameState;
 pub(crate) use interface::{Architecture, FIELD_BYTES, RETURN_BYTES, STUB_BYTES};
+pub use interface::{DebuggerFrames, FrameState};
 
 #[cfg(target_arch = "aarch64")]
 #[path = "arch/aarch64.rs"]
@@ -36,6 +36,9 @@ pub(crate) mod patch_site;
 
 /// The architecture for which this is compiled.
 pub(crate) use target::Target as Arch;
+
+/// What debuggers are told of the architecture and of its frames.
+pub const DEBUGGER_FRAMES: DebuggerFrames = Arch::DEBUGGER_FRAMES;
 
 /// EntryFrame: the previous `exit_frame` is at FP + this.
 pub const ENTRY_PREVIOUS_EXIT_OFFSET: isize = Arch::ENTRY_PREVIOUS_EXIT_OFFSET;

@@ -111,8 +111,8 @@ mod trampolines;
 pub use arch::masm;
 #[cfg(not(loom))]
 pub use arch::{
-    ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, FrameState, enter, enter_return_address, enter_unwound_address,
-    fault_throw_address, return_from_native_call, stub_address,
+    DEBUGGER_FRAMES, DebuggerFrames, ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, FrameState, enter,
+    enter_return_address, enter_unwound_address, fault_throw_address, return_from_native_call, stub_address,
 };
 #[cfg(not(loom))]
 pub use entry::MethodEntry;

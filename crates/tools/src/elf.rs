@@ -8,6 +8,7 @@ use crate::frames::{FrameShape, Frames};
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
 use object::{Endianness, write::Error};
+use saki_code::DEBUGGER_FRAMES;
 use std::ops::Range;
 
 /// A function in the object.
@@ -68,7 +69,7 @@ fn write(functions: &[&ElfFunction]) -> Result<Vec<u8>, Error> {
         os_abi: elf::ELFOSABI_NONE,
         abi_version: 0,
         e_type: elf::ET_EXEC,
-        e_machine: elf::EM_X86_64,
+        e_machine: DEBUGGER_FRAMES.elf_machine,
         e_entry: 0,
         e_flags: 0,
     })?;

@@ -1,21 +1,22 @@
 //! Call frame information (DWARF 5 §6.4) of Saki's frames, for `.eh_frame` sections.
 //!
-//! Each body begins with `push rbp; mov rbp, rsp` and keeps rbp until it returns, so three rows describe it. A stub has
-//! no frame: one row.
+//! Each body begins with the instructions that make its frame (x86-64: `push rbp; mov rbp, rsp`) and keeps the frame
+//! pointer until it returns, so three rows describe it. A stub has no frame: one row.
 
 use crate::body::DescribedCode;
 use gimli::write::{
     Address, CallFrameInstruction, CieId, CommonInformationEntry, EhFrame, EndianVec, FrameDescriptionEntry, FrameTable,
 };
-use gimli::{Encoding, Format, LittleEndian, Register, X86_64, constants};
+use gimli::{Encoding, Format, LittleEndian, Register, constants};
+use saki_code::DEBUGGER_FRAMES;
 
-const RSP: Register = X86_64::RSP;
-const RBP: Register = X86_64::RBP;
-/// `push rbp`
-const PUSH_LEN_BYTES: u32 = 1;
-/// `push rbp; mov rbp, rsp`
-const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
-const ALIGNMENT_OF_CODE: u8 = 1;
+const STACK_POINTER: Register = Register(DEBUGGER_FRAMES.stack_pointer);
+const FRAME_POINTER: Register = Register(DEBUGGER_FRAMES.frame_pointer);
+const RETURN_ADDRESS: Register = Register(DEBUGGER_FRAMES.return_address);
+const PUSHED_BY_CALL_BYTES: i32 = DEBUGGER_FRAMES.pushed_by_call_bytes as i32;
+const RETURN_ADDRESS_OFFSET: i32 = -8;
+const FRAME_POINTER_OFFSET: i32 = -16;
+const FRAME_RECORD_BYTES: i32 = 16;
 const BYTES_OF_SLOT: i8 = -8;
 
 /// Frames of several bodies.
@@ -27,9 +28,9 @@ pub(crate) struct Frames {
 /// How a body begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameShape {
-    /// The usual prologue, then a frame by rbp.
+    /// The usual prologue, then a frame by the frame pointer.
     Prologue,
-    /// A frame by rbp from the first instruction on, as far as known.
+    /// A frame by the frame pointer from the first instruction on, as far as known.
     Framed,
     /// Nothing but the return address.
     Stub,
@@ -40,7 +41,7 @@ impl FrameShape {
     pub fn of(body: &DescribedCode) -> FrameShape {
         if body.is_stubs {
             FrameShape::Stub
-        } else if body.bytes().starts_with(&PROLOGUE) {
+        } else if body.bytes().starts_with(DEBUGGER_FRAMES.prologue) {
             FrameShape::Prologue
         } else {
             FrameShape::Framed
@@ -52,14 +53,17 @@ impl Frames {
     /// `is_relative`: addresses are written as distances, for sections that move with the code.
     pub fn new(is_relative: bool) -> Frames {
         let encoding = Encoding { format: Format::Dwarf32, version: 1, address_size: 8 };
-        let mut cie = CommonInformationEntry::new(encoding, ALIGNMENT_OF_CODE, BYTES_OF_SLOT, X86_64::RA);
+        let mut cie =
+            CommonInformationEntry::new(encoding, DEBUGGER_FRAMES.code_alignment_bytes, BYTES_OF_SLOT, RETURN_ADDRESS);
         cie.fde_address_encoding = if is_relative {
             constants::DW_EH_PE_pcrel | constants::DW_EH_PE_sdata4
         } else {
             constants::DW_EH_PE_absptr
         };
-        cie.add_instruction(CallFrameInstruction::Cfa(RSP, 8));
-        cie.add_instruction(CallFrameInstruction::Offset(X86_64::RA, -8));
+        cie.add_instruction(CallFrameInstruction::Cfa(STACK_POINTER, PUSHED_BY_CALL_BYTES));
+        if PUSHED_BY_CALL_BYTES != 0 {
+            cie.add_instruction(CallFrameInstruction::Offset(RETURN_ADDRESS, RETURN_ADDRESS_OFFSET));
+        }
         let mut table = FrameTable::default();
         let cie = table.add_cie(cie);
         Frames { table, cie }
@@ -68,16 +72,21 @@ impl Frames {
     /// `address`: of the body, or, if relative, its distance from the start of the section.
     pub fn add(&mut self, address: u64, len_bytes: u32, shape: FrameShape) {
         let mut entry = FrameDescriptionEntry::new(Address::Constant(address), len_bytes);
-        let saved_rbp = CallFrameInstruction::Offset(RBP, -16);
+        let saved = [
+            CallFrameInstruction::Offset(FRAME_POINTER, FRAME_POINTER_OFFSET),
+            CallFrameInstruction::Offset(RETURN_ADDRESS, RETURN_ADDRESS_OFFSET),
+        ];
+        let mut add = |at, instruction| entry.add_instruction(at, instruction);
         match shape {
             FrameShape::Prologue => {
-                entry.add_instruction(PUSH_LEN_BYTES, CallFrameInstruction::CfaOffset(16));
-                entry.add_instruction(PUSH_LEN_BYTES, saved_rbp);
-                entry.add_instruction(PROLOGUE.len() as u32, CallFrameInstruction::CfaRegister(RBP));
+                let pushed = DEBUGGER_FRAMES.push_len_bytes;
+                add(pushed, CallFrameInstruction::CfaOffset(FRAME_RECORD_BYTES));
+                saved.into_iter().for_each(|instruction| add(pushed, instruction));
+                add(DEBUGGER_FRAMES.prologue.len() as u32, CallFrameInstruction::CfaRegister(FRAME_POINTER));
             }
             FrameShape::Framed => {
-                entry.add_instruction(0, CallFrameInstruction::Cfa(RBP, 16));
-                entry.add_instruction(0, saved_rbp);
+                add(0, CallFrameInstruction::Cfa(FRAME_POINTER, FRAME_RECORD_BYTES));
+                saved.into_iter().for_each(|instruction| add(0, instruction));
             }
             FrameShape::Stub => {}
         }
@@ -129,7 +138,7 @@ mod tests {
         frames.add(0x6000, 64, FrameShape::Stub);
         let bytes = frames.into_section();
         let section = gimli::EhFrame::new(&bytes, LittleEndian);
-        let check = |address, cfa: CfaRule<usize>, rbp: Option<RegisterRule<usize>>| {
+        let check = |address, cfa: (Register, i64), is_saved: bool| {
             let mut context = UnwindContext::new();
             let row = section
                 .unwind_info_for_address(
@@ -139,13 +148,18 @@ mod tests {
                     gimli::EhFrame::cie_from_offset,
                 )
                 .unwrap();
-            assert_eq!((row.cfa(), row.register(RBP)), (&cfa, rbp), "at {address:#x}");
-            assert_eq!(row.register(X86_64::RA), Some(RegisterRule::Offset(-8)));
+            let cfa: CfaRule<usize> = CfaRule::RegisterAndOffset { register: cfa.0, offset: cfa.1 };
+            let frame_pointer = is_saved.then_some(RegisterRule::Offset(-16));
+            assert_eq!((row.cfa(), row.register(FRAME_POINTER)), (&cfa, frame_pointer), "at {address:#x}");
+            let return_address = (is_saved || PUSHED_BY_CALL_BYTES != 0).then_some(RegisterRule::Offset(-8));
+            assert_eq!(row.register(RETURN_ADDRESS), return_address, "at {address:#x}");
         };
-        check(0x5000, CfaRule::RegisterAndOffset { register: RSP, offset: 8 }, None);
-        check(0x5001, CfaRule::RegisterAndOffset { register: RSP, offset: 16 }, Some(RegisterRule::Offset(-16)));
-        check(0x5004, CfaRule::RegisterAndOffset { register: RBP, offset: 16 }, Some(RegisterRule::Offset(-16)));
-        check(0x5063, CfaRule::RegisterAndOffset { register: RBP, offset: 16 }, Some(RegisterRule::Offset(-16)));
-        check(0x6010, CfaRule::RegisterAndOffset { register: RSP, offset: 8 }, None);
+        let at_entry = (STACK_POINTER, i64::from(PUSHED_BY_CALL_BYTES));
+        let pushed = 0x5000 + u64::from(DEBUGGER_FRAMES.push_len_bytes);
+        check(0x5000, at_entry, false);
+        check(pushed, (STACK_POINTER, 16), true);
+        check(0x5000 + DEBUGGER_FRAMES.prologue.len() as u64, (FRAME_POINTER, 16), true);
+        check(0x5063, (FRAME_POINTER, 16), true);
+        check(0x6010, at_entry, false);
     }
 }

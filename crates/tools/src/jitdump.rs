@@ -8,6 +8,7 @@ use crate::body::{DescribedCode, SourceLine};
 use crate::frames::{self, FrameShape, Frames};
 use crate::output_file::{create_new, give_up};
 use saki_base::locks::{Mutex, rank};
+use saki_code::DEBUGGER_FRAMES;
 use saki_os::ExitStage;
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,7 +18,6 @@ use std::sync::OnceLock;
 const MAGIC: u32 = 0x4A69_5444; // "JiTD"
 const VERSION: u32 = 1;
 const HEADER_BYTES: u32 = 40;
-const ELF_X86_64: u32 = 62;
 
 /// Record identifiers.
 const CODE_LOAD: u32 = 0;
@@ -43,7 +43,7 @@ impl JitDump {
     pub fn create(directory: &Path) -> io::Result<JitDump> {
         let mut file = create_new(&directory.join(format!("jit-{}.dump", std::process::id())))?;
         let mut header = Vec::new();
-        for word in [MAGIC, VERSION, HEADER_BYTES, ELF_X86_64, 0, std::process::id()] {
+        for word in [MAGIC, VERSION, HEADER_BYTES, DEBUGGER_FRAMES.elf_machine.into(), 0, std::process::id()] {
             header.extend(word.to_le_bytes());
         }
         header.extend(saki_os::clock::monotonic_ns().to_le_bytes());

@@ -29,13 +29,24 @@ mod stubs;
 #[path = "aarch64/vectors.rs"]
 mod vectors;
 
-use super::{Architecture, FIELD_BYTES, FrameState, RETURN_BYTES, STUB_BYTES};
+use super::{Architecture, DebuggerFrames, FIELD_BYTES, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
 
 pub(crate) struct Target;
 
 impl Architecture for Target {
+    const DEBUGGER_FRAMES: DebuggerFrames = DebuggerFrames {
+        elf_machine: 183,
+        stack_pointer: 31,
+        frame_pointer: 29,
+        return_address: 30,
+        pushed_by_call_bytes: 0,
+        // stp x29, x30, [sp, #-16]!; mov x29, sp
+        prologue: &[0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91],
+        push_len_bytes: 4,
+        code_alignment_bytes: 4,
+    };
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
     const ENTRY_SAVED_BYTES: usize = stubs::ENTRY_SAVED_BYTES;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;

@@ -15,8 +15,32 @@ pub(crate) const RETURN_BYTES: usize = 32;
 /// Bytes of the field that names the target of a direct call or jump.
 pub(crate) const FIELD_BYTES: usize = 4;
 
+/// What debuggers are told of the architecture and of its frames. In a frame the caller's frame pointer is saved at
+/// CFA - 16 and the return address at CFA - 8, on each architecture; CFA is the stack pointer before the call.
+#[derive(Clone, Copy, Debug)]
+pub struct DebuggerFrames {
+    /// `e_machine` (ELF).
+    pub elf_machine: u16,
+    /// DWARF's numbers of registers.
+    pub stack_pointer: u16,
+    /// See `stack_pointer`.
+    pub frame_pointer: u16,
+    /// The register, or the column, of the return address.
+    pub return_address: u16,
+    /// Bytes that a call pushes: the return address, or nothing.
+    pub pushed_by_call_bytes: u8,
+    /// The instructions with which a body makes its frame.
+    pub prologue: &'static [u8],
+    /// Length of the first of them, behind which both words are saved.
+    pub push_len_bytes: u32,
+    /// Bytes of the shortest instruction.
+    pub code_alignment_bytes: u8,
+}
+
 /// The instructions that this crate writes, runs and recognises. Addresses are those of the executable view.
 pub(crate) trait Architecture {
+    /// What debuggers are told of the architecture and of its frames.
+    const DEBUGGER_FRAMES: DebuggerFrames;
     /// EntryFrame: the previous `exit_frame` is at FP + this.
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize;
     /// EntryFrame: SP = FP − this while managed code runs.

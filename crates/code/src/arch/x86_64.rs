@@ -24,13 +24,24 @@ mod stubs;
 #[path = "x86_64/vectors.rs"]
 mod vectors;
 
-use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
+use super::{Architecture, DebuggerFrames, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
 
 pub(crate) struct Target;
 
 impl Architecture for Target {
+    const DEBUGGER_FRAMES: DebuggerFrames = DebuggerFrames {
+        elf_machine: 62,
+        stack_pointer: 7,
+        frame_pointer: 6,
+        return_address: 16,
+        pushed_by_call_bytes: 8,
+        // push rbp; mov rbp, rsp
+        prologue: &[0x55, 0x48, 0x89, 0xe5],
+        push_len_bytes: 1,
+        code_alignment_bytes: 1,
+    };
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
     const ENTRY_SAVED_BYTES: usize = 64;
     const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
