@@ -127,8 +127,8 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     }
 }
 
-/// The current thread has left one of several calls into a domain that is unloaded: an abort for it that has ended makes
-/// room for the next one. The caller keeps aborts from being requested meanwhile.
+/// The current thread has left one of several calls into a domain that is unloaded: an abort for it that has ended
+/// makes room for the next one. The caller keeps aborts from being requested meanwhile.
 pub(crate) fn end_answered_abort(t: CurrentThread) {
     let is_answered =
         thread_aborts::abort_in_flight(t).is_none() && t.managed().pending_requests() & REQUEST_ABORT == 0;
