@@ -91,6 +91,17 @@ namespace Some
         static int finallies;
         public static int Finallies { get { return finallies; } }
 
+        public static int OtherResults;
+
+        class CallsAtTheEnd
+        {
+            readonly Func<int, int> function;
+            public CallsAtTheEnd (Func<int, int> function) { this.function = function; }
+            ~CallsAtTheEnd () { if (function (4) != 12) OtherResults++; }
+        }
+
+        public static void CallAtTheEnd (Func<int, int> function) { new CallsAtTheEnd (function); }
+
         public static string UseJoin (Join join)
         {
             string text = "";

@@ -174,6 +174,14 @@ static void *comes_and_goes (void *data)
 	return (void *) bad;
 }
 
+/* Another function of the same type. */
+static saki_error *thrice (void *data, saki_scope *scope, const saki_value *arguments, size_t count, saki_value *result)
+{
+	(void) data, (void) scope, (void) count;
+	*result = saki_value_i32 (arguments [0].of.i32 * 3);
+	return NULL;
+}
+
 static int freed;
 
 static void frees (void *data)
@@ -183,10 +191,18 @@ static void frees (void *data)
 }
 
 /* The data of a dead delegate is given back, that of one which is alive is not. */
-static void owned_data (saki_class *function, saki_class *no_delegate)
+static void owned_data (saki_class *host, saki_class *function, saki_class *no_delegate)
 {
 	saki_object *kept = NULL, *delegate;
 	saki_value result, four = saki_value_i32 (4);
+	/* Finalizers call delegates that only dead objects have. */
+	for (int i = 0; i < 50; i++) {
+		works (saki_delegate_new_owning (function, thrice, malloc (8), frees, NULL, &delegate));
+		saki_value argument = saki_value_object (delegate);
+		works (saki_call_static (host, "CallAtTheEnd", &argument, 1, NULL, NULL));
+		saki_object_release (delegate);
+	}
+	works (saki_collect ());
 	for (int i = 0; i < 2000; i++) {
 		works (saki_delegate_new_owning (function, twice, malloc (8), frees, NULL, &delegate));
 		works (saki_call (delegate, "Invoke", &four, 1, NULL, &result));
@@ -199,7 +215,9 @@ static void owned_data (saki_class *function, saki_class *no_delegate)
 	}
 	works (saki_call (kept, "Invoke", &four, 1, NULL, &result));
 	shows ("kept", result);
-	printf ("given back: %s\n", freed >= 1000 && freed < 2000 ? "yes" : "no");
+	works (saki_get_static (host, "OtherResults", NULL, &result));
+	shows ("wrong results in finalizers", result);
+	printf ("given back: %s\n", freed >= 1000 && freed < 2050 ? "yes" : "no");
 	saki_object_release (kept);
 	freed = 0;
 	saki_error_free (saki_delegate_new_owning (no_delegate, twice, malloc (8), frees, NULL, &delegate));
@@ -268,7 +286,7 @@ int main (int argc, char **argv)
 	saki_object_release (delegate);
 	printf ("left: %zu\n", saki_live_objects ());
 
-	owned_data (function, counter);
+	owned_data (host, function, counter);
 
 	by_reference ();
 

@@ -91,7 +91,7 @@ enum Body {
 }
 
 struct DelegateBody {
-    /// Weak.
+    /// Weak, until the delegate is gone: finalizers may still call it.
     delegate: Handle,
     function: Arc<HostFunction>,
 }
@@ -141,7 +141,7 @@ pub fn delegate<'t>(t: CurrentThread<'t>, ty: Ty, body: Box<HostFunction>) -> Ma
     let made = delegates::over_native(t, ty, invoke_method(ty).to_managed(t)?, class.code, address).and_then(|made| {
         // The entry is this delegate's as long as this one or a clone of it is alive: clones have the same target.
         TARGET.set_ref(t, made, Some(made));
-        let handle = handles::allocate(t, HandleKind::Weak, made).ok_or_else(|| exceptions::out_of_memory(t))?;
+        let handle = handles::allocate(t, HandleKind::WeakTrack, made).ok_or_else(|| exceptions::out_of_memory(t))?;
         entry.set_delegate(Some(DelegateBody { delegate: handle, function: Arc::from(body) }));
         Ok(made)
     });
