@@ -43,6 +43,28 @@ pub fn page_size_bytes() -> usize {
     }
 }
 
+/// Asks the processor to fetch the cache line of an address, any address, while the program goes on.
+#[inline(always)]
+pub fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it faults on no address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a hint; it faults on no address, and changes neither registers nor memory.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+}
+
+/// `prefetch` for each cache line of a range.
+#[inline]
+pub fn prefetch_range(start: usize, len_bytes: usize) {
+    const LINE_BYTES: usize = 64;
+    (start..start + len_bytes).step_by(LINE_BYTES).for_each(prefetch);
+}
+
 /// Bytes of memory that the machine has; 0 if the system does not say.
 pub fn physical_bytes() -> usize {
     // SAFETY: no preconditions.

@@ -6,11 +6,11 @@
 //! run since the last round is moved away. Stacks that were moved too early, because their threads needed them soon,
 //! lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
 //! thread has run, it is the last one until a stack becomes hot. The mover is patient, so that a crowd that waits for a
-//! moment keeps its stacks, until the hot ones take more than an eighth of memory, or than the user allows.
+//! moment keeps its stacks, until the hot ones take more than a quarter of memory, or than the user allows.
 //!
 //! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`,
 //! how many stacks were in use at most since the last look, and trims the pool once that number is hardly more than are
-//! in use now.
+//! in use now, and hardly more are in use now than at the last look.
 //!
 //! | word | written by | read by |
 //! |---|---|---|
@@ -83,7 +83,7 @@ pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
 pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
     LIMIT.store(hot_stacks, Ordering::Relaxed);
     let urgent = match hot_stacks {
-        DEFAULT_HOT_STACKS => (saki_os::memory::physical_bytes() / 8 / HOT_STACK_BYTES).max(hot_stacks),
+        DEFAULT_HOT_STACKS => (saki_os::memory::physical_bytes() / 4 / HOT_STACK_BYTES).max(hot_stacks),
         _ => hot_stacks,
     };
     URGENT.store(urgent, Ordering::Relaxed);
@@ -260,8 +260,12 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
         }
         if HOT.load(Ordering::Relaxed) <= LIMIT.load(Ordering::Relaxed) {
             has_surplus |= HOT.load(Ordering::Relaxed) + TRIM_SLACK < MOST_HOT.load(Ordering::Relaxed);
+            let before = HOT.load(Ordering::Relaxed);
             let was_woken = sleep_until_hot(reasons, has_surplus.then_some(TRIM_INTERVAL));
-            if !was_woken && most_hot_since_last_look() <= HOT.load(Ordering::Relaxed) + TRIM_SLACK {
+            let now = HOT.load(Ordering::Relaxed);
+            // A crowd that grows again needs the free stacks soon.
+            let is_steady = now <= before + TRIM_SLACK && most_hot_since_last_look() <= now + TRIM_SLACK;
+            if !was_woken && is_steady {
                 stacks().trim();
                 has_surplus = false;
             }

@@ -47,12 +47,20 @@ impl<T: TaskWord> Injector<T> {
 
     /// Takes the oldest task.
     pub fn pop(&self) -> Option<T> {
+        self.pop_before(|_, _| {})
+    }
+
+    /// Takes the oldest task, and shows the two behind it, which other threads may take next.
+    pub fn pop_before(&self, see: impl FnOnce(Option<T>, Option<T>)) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         let mut tasks = lock(&self.tasks);
         let task = tasks.pop_front();
+        let behind = (tasks.front().copied(), tasks.get(1).copied());
         self.len.store(tasks.len(), Ordering::Relaxed);
+        drop(tasks);
+        see(behind.0, behind.1);
         task
     }
 

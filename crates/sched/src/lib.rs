@@ -45,6 +45,8 @@ mod growth;
 #[cfg(not(loom))]
 mod handover;
 #[cfg(not(loom))]
+mod lookahead;
+#[cfg(not(loom))]
 mod mode;
 #[cfg(not(loom))]
 mod native_exit;

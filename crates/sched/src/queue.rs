@@ -176,6 +176,18 @@ impl<T: TaskWord> RunQueue<T> {
         }
     }
 
+    /// The task behind so many others: a hint, as thieves may have taken it. For the owner.
+    #[inline]
+    pub fn peek(&self, behind: usize) -> Option<T> {
+        // Relaxed, all three: as in `pop`.
+        let place = self.head.0.load(Ordering::Relaxed) + behind as u64;
+        if place >= self.tail.0.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: slots below `tail` hold words of tasks, which were the owner's own stores.
+        unsafe { task_of(self.slot(place).load(Ordering::Relaxed)) }
+    }
+
     /// How many tasks there are: a hint, exact for the owner while nobody steals. So Relaxed.
     #[inline]
     pub fn len(&self) -> usize {

@@ -9,6 +9,7 @@
 //! shared ones.
 
 use crate::green::Green;
+use crate::lookahead;
 use crate::parts::{injector, pop_shared, preempted};
 use crate::poller;
 use crate::queue::RunQueue;
@@ -223,10 +224,16 @@ impl Worker {
         // Many that do not fit into the rings wait there: they get every other turn.
         if ticks.is_multiple_of(2)
             && injector().len() > MANY_INJECTED
-            && let Some(green) = injector().pop()
+            && let Some(green) = injector().pop_before(lookahead::fetch)
         {
             return Some(green);
         }
-        self.run_next.pop().or_else(|| self.queue.pop()).or_else(pop_shared)
+        self.run_next.pop().or_else(|| self.pop_queued()).or_else(pop_shared)
+    }
+
+    fn pop_queued(&self) -> Option<&'static Green> {
+        let green = self.queue.pop()?;
+        lookahead::fetch(self.queue.peek(0), self.queue.peek(1));
+        Some(green)
     }
 }

@@ -76,18 +76,6 @@ pub(crate) fn in_heap_range(address: usize) -> bool {
     address.wrapping_sub(HEAP_START) < HEAP_END - HEAP_START
 }
 
-/// Prefetches the cache line of an address.
-#[inline(always)]
-pub(super) fn prefetch(address: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; it faults on no address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
 pub(super) fn to_address(address: usize) -> Address {
     // SAFETY: an `Address` is a number here; nothing is dereferenced.
     unsafe { Address::from_usize(address) }

@@ -15,13 +15,14 @@
 //!
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
-use super::addresses::{HEAP_START, from_reference, in_large_space, prefetch, to_reference};
+use super::addresses::{HEAP_START, from_reference, in_large_space, to_reference};
 use super::bits::{FORWARDING_MASK, MarkBits, has_mark_bit, map_bit_table};
 use super::in_place::InPlace;
 use crate::object::{for_each_reference, has_references, reference_elements, vtable_of};
 use crate::{conditional, ephemeron, weak_fields};
 use mmtk::vm::ObjectTracer;
 use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
+use saki_os::memory::prefetch;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::OnceLock;

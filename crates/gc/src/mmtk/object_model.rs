@@ -2,7 +2,7 @@
 //!
 //! Invariant: the forwarding pointer and its two state bits share the vtable word; everything else is on the side.
 
-use super::addresses::{from_reference, in_large_space, prefetch, to_reference};
+use super::addresses::{from_reference, in_large_space, to_reference};
 use super::bits::{FORWARDING_MASK, has_mark_bit, mark_byte_address};
 use super::instance::Saki;
 use super::layout::LOG_BIT_SPEC;
@@ -14,6 +14,7 @@ use mmtk::vm::{
     VMLocalLOSMarkNurserySpec, VMLocalMarkBitSpec,
 };
 use saki_abi::{ArrayHeader, ObjRef, VTableFlags};
+use saki_os::memory::prefetch;
 use std::sync::atomic::Ordering;
 
 pub(crate) struct SakiObjects;

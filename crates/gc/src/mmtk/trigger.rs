@@ -2,7 +2,7 @@
 
 use super::clock::{self, Times};
 use super::instance::{self, Saki, last_was_full, policy};
-use super::{chase, trim};
+use super::{chase, scanning, trim};
 use crate::client::client;
 use crate::observer::Collection;
 use crate::policy::{CollectionOutcome, PAGE_BYTES};
@@ -26,7 +26,15 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         let was_full = last_was_full(plan);
         let reserved_pages = plan.get_reserved_pages();
         let Times { pause, work, mutator_time, steps } = clock::note_end();
-        policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, work, mutator_time });
+        let thread_bytes = scanning::take_thread_bytes();
+        policy().end_collection(CollectionOutcome {
+            was_full,
+            reserved_pages,
+            thread_bytes,
+            pause,
+            work,
+            mutator_time,
+        });
         if was_full {
             trim::return_free_memory(reserved_pages * PAGE_BYTES);
         }

@@ -85,14 +85,30 @@ fn wait_internal(
     match usize::try_from(count) {
         // SAFETY: managed code passes the address of a handle.
         Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
-        Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
-            // The handles are copied because a managed array may move.
-            // SAFETY: managed code passes the address of `count` handles.
-            let copy = unsafe { copy_of(handles, count) };
-            wait(t, &copy[..count], for_all && count > 1, milliseconds, None)
-        }
+        // SAFETY: managed code passes the address of `count` handles.
+        Ok(count) if (1..=MAX_HANDLES).contains(&count) => unsafe {
+            wait_for_several(t, handles, count, for_all && count > 1, milliseconds)
+        },
         _ => Ok(WAIT_FAILED),
     }
+}
+
+/// Waits for `count` handles, which are copied because a managed array may move. In a frame of its own: threads that
+/// wait for one handle have no room for `MAX_HANDLES` on their stacks.
+///
+/// # Safety
+/// So many handles, at most `MAX_HANDLES`, lie at the address.
+#[inline(never)]
+unsafe fn wait_for_several(
+    t: CurrentThread,
+    handles: *const usize,
+    count: usize,
+    for_all: bool,
+    milliseconds: i32,
+) -> Managed<i32> {
+    // SAFETY: `count` handles lie there (contract).
+    let copy = unsafe { copy_of(handles, count) };
+    wait(t, &copy[..count], for_all, milliseconds, None)
 }
 
 fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> Managed<i32> {
