@@ -46,6 +46,16 @@ impl Slots {
         self.declared[slot] = method;
     }
 
+    /// Overrides a slot by a MethodImpl. Where the overridden method also fills the slots of other methods, as one does
+    /// that narrows their return type, it is replaced there, too.
+    fn override_by_method_impl(&mut self, slot: usize, body: &'static Method) {
+        let before = self.methods[slot];
+        if self.declared[slot] == before {
+            self.methods.iter_mut().filter(|other| **other == before).for_each(|other| *other = body);
+        }
+        self.methods[slot] = body;
+    }
+
     /// The slot of a method; a new slot if it has none.
     fn slot_of(&mut self, method: &'static Method) -> u32 {
         if let Some(slot) = self.declared.iter().rposition(|&m| m == method) {
@@ -402,7 +412,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
                 return Err(LoadError::type_load(message, name));
             }
             overridden_slots.push(slot);
-            slots.methods[slot] = body;
+            slots.override_by_method_impl(slot, body);
         }
     }
     let implementations = map_interfaces(&modifiers, (ty, &methods), &overrides, &mut slots, &mut interfaces)?;
