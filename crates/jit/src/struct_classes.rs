@@ -93,9 +93,9 @@ pub(crate) fn classify(abi: &NativeAbi, ty: Ty) -> Result<StructClass, CompileEr
             let mut last = None;
             let mut count = 0;
             for field in ty.fields()?.iter().filter(|f| !f.is_static() && !f.is_literal()) {
-                last = Some((field.ty()?, field.offset_bytes()?));
+                last = Some((field.storage_ty()?, field.offset_bytes()?));
                 count += 1;
-                pending.push((field.ty()?, offset_bytes + field.offset_bytes()?));
+                pending.push((field.storage_ty()?, offset_bytes + field.offset_bytes()?));
             }
             if let (Some(length), Some((element, _))) = (ty.inline_array_length()?, last) {
                 let stride = ty.value_size_bytes()? / length;

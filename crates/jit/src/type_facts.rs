@@ -54,7 +54,7 @@ struct Fields {
 impl Fields {
     fn add(&mut self, ty: Ty, base: u32) -> Result<(), CompileError> {
         for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
-            let (field_ty, offset) = (field.ty()?, base + field.offset_bytes()?);
+            let (field_ty, offset) = (field.storage_ty()?, base + field.offset_bytes()?);
             if field_ty.underlying().element_type == ElementType::ValueType {
                 self.add(field_ty, offset)?;
                 continue;

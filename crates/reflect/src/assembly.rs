@@ -99,20 +99,31 @@ pub fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
 /// ReflectionTypeLoadException when one could not be loaded.
 pub fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found, message: Option<&str>) -> Managed<Array<'t>> {
     let array = Array::new(t, universe().runtime_type(), found.len())?;
+    let mut failures: Option<Array> = None;
+    let mut count = 0;
     for (index, ty) in found.iter().enumerate() {
-        if let Ok(ty) = ty {
-            let item = Obj::of_type(t, ty)?;
-            array.set(t, index, Some(item));
-        }
+        let exception = match ty {
+            Ok(ty) => match Obj::of_type(t, ty) {
+                Ok(item) => {
+                    array.set(t, index, Some(item));
+                    continue;
+                }
+                Err(_) => t.take_exception(),
+            },
+            Err(error) => Obj::load_exception(t, error)?,
+        };
+        let all = match failures {
+            Some(all) => all,
+            None => Array::new(t, universe().exception(), found.len())?,
+        };
+        all.set(t, count, Some(exception));
+        failures = Some(all);
+        count += 1;
     }
-    let failures: Vec<&LoadError> = found.iter().filter_map(|f| f.as_ref().err()).collect();
-    if failures.is_empty() {
-        return Ok(array);
-    }
-    let errors = Array::new(t, universe().exception(), failures.len())?;
-    for (index, error) in failures.iter().enumerate() {
-        let exception = Obj::load_exception(t, error)?;
-        errors.set(t, index, Some(exception));
+    let Some(failures) = failures else { return Ok(array) };
+    let errors = Array::new(t, universe().exception(), count)?;
+    for index in 0..count {
+        errors.set(t, index, failures.get(index));
     }
     let class = ExceptionType::ReflectionTypeLoad.ty();
     let exception = Obj::new(t, class)?;

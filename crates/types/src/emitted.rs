@@ -163,19 +163,33 @@ pub(crate) fn refers_to_unfinished_type(field: &'static Field) -> LoadResult<boo
     if field.image.emitted_type().is_none() {
         return Ok(false);
     }
+    let sig = field_sig(field)?;
+    let (sig, is_reference) = (without_modifiers(&sig), is_reference(&sig));
+    Ok(is_reference && names_unfinished_type(field.image, sig))
+}
+
+/// The field's type as the metadata has it.
+pub(crate) fn field_sig(field: &Field) -> LoadResult<TypeSig> {
     let row = field.image.meta.field(field.rid)?;
-    let mut sig = &saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    Ok(saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?)
+}
+
+fn without_modifiers(mut sig: &TypeSig) -> &TypeSig {
     while let TypeSig::Modified { inner, .. } = sig {
         sig = inner;
     }
-    let is_reference = matches!(
-        sig,
+    sig
+}
+
+/// Whether the type is known to be a reference type without a look at its definition.
+pub(crate) fn is_reference(sig: &TypeSig) -> bool {
+    matches!(
+        without_modifiers(sig),
         TypeSig::Class(_)
             | TypeSig::SzArray(_)
             | TypeSig::Array { .. }
             | TypeSig::GenericInst { is_value_type: false, .. }
-    );
-    Ok(is_reference && names_unfinished_type(field.image, sig))
+    )
 }
 
 fn names_unfinished_type(image: &'static Image, sig: &TypeSig) -> bool {

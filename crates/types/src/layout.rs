@@ -5,6 +5,7 @@
 
 use crate::byref_like::check_field;
 use crate::collectible;
+use crate::emitted;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::load_texts;
@@ -157,6 +158,15 @@ impl Field {
         field_offset(self)
     }
 
+    /// The type as far as the field's place is concerned: `ty`, or the base class of all for a reference type that is
+    /// not there, which fails under .NET only where code uses the field.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn storage_ty(&'static self) -> LoadResult<Ty> {
+        type_of_field(self)
+    }
+
     /// The bytes of an RVA field, inside the mapped image; None for other fields.
     ///
     /// # Errors
@@ -186,20 +196,29 @@ fn error(ty: Ty, what: &str) -> LoadError {
     LoadError::type_load(format!("Could not load type '{}': {what}", ty.full_name()), ty.full_name())
 }
 
-/// The type of the field. If it lies in an image that cannot be loaded, the error is made one of the declaring type,
-/// not of the image.
+/// The type of the field as far as layouts need it. A reference type that is not there fails under .NET where code uses
+/// the field, under Mono with the declaring type. If the type lies in an image that cannot be loaded, the error is made
+/// one of the declaring type, not of the image.
 fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
-    if crate::emitted::refers_to_unfinished_type(field)? {
+    if emitted::refers_to_unfinished_type(field)? {
         // Any reference type has this place.
         return Ok(field.owner.universe().object());
     }
-    field.ty().map_err(|cause| {
-        if cause.kind != LoadErrorKind::BadImageFormat {
-            return cause;
-        }
-        let owner = field.owner.full_name();
-        LoadError::type_load(format!("Could not load type of field '{owner}:{}' due to: {cause}", field.name), owner)
-    })
+    let cause = match field.ty() {
+        Ok(ty) => return Ok(ty),
+        Err(cause) => cause,
+    };
+    if matches!(cause.kind, LoadErrorKind::FileNotFound | LoadErrorKind::TypeLoad)
+        && !load_texts::are_mono()
+        && emitted::is_reference(&emitted::field_sig(field)?)
+    {
+        return Ok(field.owner.universe().object());
+    }
+    if cause.kind != LoadErrorKind::BadImageFormat {
+        return Err(cause);
+    }
+    let owner = field.owner.full_name();
+    Err(LoadError::type_load(format!("Could not load type of field '{owner}:{}' due to: {cause}", field.name), owner))
 }
 
 /// The words that the machine has in instances of the class, behind its fields (`LibraryProfile::own_words`).

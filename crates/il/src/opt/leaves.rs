@@ -62,7 +62,7 @@ fn collect(ty: Ty, base: i32, limit: usize, whole_vectors: bool, found: &mut Vec
         if field.is_static() {
             continue;
         }
-        let (field_ty, offset) = (field.ty()?, field.offset_bytes()? as i32);
+        let (field_ty, offset) = (field.storage_ty()?, field.offset_bytes()? as i32);
         match memory_type(field_ty)? {
             Some(mem) => found.push(Leaf { offset_bytes: base + offset, mem }),
             None => {

@@ -164,7 +164,7 @@ fn fields(ty: Ty) -> LoadResult<Option<Vec<Leaf>>> {
             return Ok(None);
         }
         for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
-            let (field_ty, offset_bytes) = (field.ty()?, field.offset_bytes()? as i32);
+            let (field_ty, offset_bytes) = (field.storage_ty()?, field.offset_bytes()? as i32);
             match memory_type(field_ty)? {
                 Some(mem) => found.push(Leaf { offset_bytes, mem }),
                 None => {
