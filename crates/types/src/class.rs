@@ -484,7 +484,7 @@ impl Type {
     /// `BadImageFormat`.
     pub fn find_method(&'static self, name: &str, param_count: usize) -> LoadResult<Option<&'static Method>> {
         for method in self.methods_named(name)? {
-            if method.sig()?.params.len() == param_count {
+            if method.parameter_count()? == param_count {
                 return Ok(Some(method));
             }
         }
@@ -497,7 +497,7 @@ impl Type {
     /// `BadImageFormat`.
     pub fn find_method_sig(&'static self, name: &str, params: &[Ty]) -> LoadResult<Option<&'static Method>> {
         for method in self.methods_named(name)? {
-            if method.sig()?.params == params {
+            if method.parameter_count()? == params.len() && method.sig()?.params == params {
                 return Ok(Some(method));
             }
         }

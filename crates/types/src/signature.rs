@@ -165,6 +165,17 @@ impl Method {
         }
         self.sig.find(|| method_sig(self))
     }
+
+    /// How many parameters the signature has, whose types need not be there.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub(crate) fn parameter_count(&'static self) -> LoadResult<usize> {
+        match self.kind {
+            MethodKind::Def { image, rid } => Ok(raw_method_sig(image, rid)?.params.len()),
+            _ => Ok(self.sig()?.params.len()),
+        }
+    }
 }
 
 impl Field {
