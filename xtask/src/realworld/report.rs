@@ -152,7 +152,11 @@ pub fn write(root: &Path, rows: &[Row], namespaces: &[Namespace]) -> Result<(), 
          largest process.\n\n",
     );
     write_programs(&mut out, rows, Peer::Mono);
-    out.push_str("\n## Programs for .NET\n\nUnchanged programs, run by Saki and by .NET 9.0.5 on its class libraries, without a code cache.\n\n");
+    out.push_str(
+        "\n## Programs for .NET\n\nUnchanged programs, run by Saki and by .NET 9.0.5 on its class libraries, without a code cache. \
+         `./x realworld --only net` fetches those\nof npm and PyPI, which were built for .NET 8 to 10. Programs in a single file are compared with the .NET \
+         that they have inside (8.0.30, 10.0.13); Saki\nruns them on 9.0.5 and 10.0.13. In Python and Node.js, the .NET that pythonnet and node-api-dotnet load.\n\n",
+    );
     write_programs(&mut out, rows, Peer::Net);
     out.push_str(
         "\n## Namespaces\n\nPrograms of `tests/realworld/namespaces`, each with many checks (a group of calls and what they print, \
