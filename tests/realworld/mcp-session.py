@@ -38,6 +38,7 @@ def send(message):
 
 def shown(text):
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b", "ID", text)
+    text = re.sub(r'"duration": \d+', '"duration": N', text)
     text = re.sub(r"\bw14:[0-9A-F]{8}\b", "PARAGRAPH", text)
     text = re.sub(r'"[A-Za-z0-9+/]{43}="', '"HASH"', text)
     text = re.sub(r"\b[0-9a-fA-F]{64}\b", "HASH", text)
