@@ -8,64 +8,120 @@ use saki_types::{ElementType, LibraryType, Ty};
 pub(crate) struct ValueLayout {
     pub size_bytes: u32,
     pub align_bytes: u32,
-    /// Bit N: the 8-byte word N, beside other words, has two fields of four bytes each, which are written one by one.
-    pub pairs: u8,
+    /// How the value is written, four bits for each 8-byte word: 0 as a word; else [`Half`] of its lower four bytes and,
+    /// from bit 2 on, of its upper ones.
+    pieces: u32,
+}
+
+/// How four bytes of a value are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Half {
+    /// Not at all: they are padding.
+    Nothing = 0,
+    Byte = 1,
+    TwoBytes = 2,
+    FourBytes = 3,
+}
+
+impl Half {
+    fn of_bits(bits: u32) -> Half {
+        [Half::Nothing, Half::Byte, Half::TwoBytes, Half::FourBytes][bits as usize & 3]
+    }
+
+    fn size_bytes(self) -> u32 {
+        [0, 1, 2, 4][self as usize]
+    }
 }
 
 impl ValueLayout {
     /// Memory of which no more is known.
     pub const fn plain(size_bytes: u32, align_bytes: u32) -> ValueLayout {
-        ValueLayout { size_bytes, align_bytes, pairs: 0 }
+        ValueLayout { size_bytes, align_bytes, pieces: 0 }
     }
 
-    /// Whether the 8-byte word of this number has two fields of four bytes each.
-    pub fn has_pair(self, word: u32) -> bool {
-        u32::from(self.pairs).checked_shr(word).is_some_and(|pairs| pairs & 1 != 0)
+    /// Offset and size of each piece of the 8-byte word of this number in which the value is written; none for a word
+    /// that is written as a whole.
+    pub fn pieces_of_word(self, word: u32) -> impl Iterator<Item = (u32, u32)> {
+        let bits = self.pieces.checked_shr(4 * word).unwrap_or(0);
+        let halves = [Half::of_bits(bits), Half::of_bits(bits >> 2)];
+        let places = [8 * word, 8 * word + 4];
+        places.into_iter().zip(halves.map(Half::size_bytes)).filter(|&(_, size_bytes)| size_bytes != 0)
     }
 }
 
 /// Layout of a value of type `ty` in a slot.
 pub(crate) fn value_layout(ty: Ty) -> Result<ValueLayout, CompileError> {
     let (size_bytes, align_bytes) = (ty.value_size_bytes()?, ty.value_align_bytes()?.clamp(1, 16));
-    let has_words = size_bytes > 8 && size_bytes <= MAX_PAIRED_BYTES && align_bytes >= 8;
-    let pairs = if has_words { pairs_of(ty)? } else { 0 };
-    Ok(ValueLayout { size_bytes, align_bytes, pairs })
+    let has_words = size_bytes > 8 && size_bytes <= MAX_BYTES_IN_PIECES && align_bytes >= 8;
+    let pieces = if has_words { pieces_of(ty)? } else { 0 };
+    Ok(ValueLayout { size_bytes, align_bytes, pieces })
 }
 
 /// Larger structs are copied by words alone. So are those of one word, which programs take for atomic. Those without
 /// words are copied by vectors.
-const MAX_PAIRED_BYTES: u32 = 16;
+const MAX_BYTES_IN_PIECES: u32 = 64;
 
-fn pairs_of(ty: Ty) -> Result<u8, CompileError> {
+fn pieces_of(ty: Ty) -> Result<u32, CompileError> {
     let mut fields = Fields::default();
-    fields.add(ty, 0)?;
-    // Bit 2 N and the next one are the halves of word N.
-    let is_pair = |word: u32| fields.halves >> (2 * word) & 3 == 3 && fields.words >> word & 1 == 0;
-    Ok((0..MAX_PAIRED_BYTES / 8).filter(|&word| is_pair(word)).fold(0, |pairs, word| pairs | 1 << word))
+    if !fields.add(ty, 0)? {
+        return Ok(0);
+    }
+    Ok((0..MAX_BYTES_IN_PIECES / 8).fold(0, |pieces, word| pieces | fields.pieces_of_word(word) << (4 * word)))
 }
 
-/// A bit for each four bytes that are a field, and for each word in which a field of eight bytes begins.
+/// A bit for each byte of a value: by size, those at which a field of one, two or four bytes begins, and those that
+/// belong to larger or misaligned fields.
 #[derive(Default)]
 struct Fields {
-    halves: u32,
-    words: u32,
+    bytes: u64,
+    pairs: u64,
+    fours: u64,
+    others: u64,
 }
 
 impl Fields {
-    fn add(&mut self, ty: Ty, base: u32) -> Result<(), CompileError> {
+    /// Whether all bytes behind the last field of each struct are padding: not in inline arrays, buffers of fixed size,
+    /// and structs that were given a size.
+    fn add(&mut self, ty: Ty, base: u32) -> Result<bool, CompileError> {
+        let mut end = 0;
         for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
-            let (field_ty, offset) = (field.storage_ty()?, base + field.offset_bytes()?);
+            let (field_ty, offset_bytes) = (field.storage_ty()?, field.offset_bytes()?);
+            let (size_bytes, offset) = (field_ty.value_size_bytes()?, base + offset_bytes);
+            end = end.max(offset_bytes + size_bytes);
+            if offset + size_bytes > MAX_BYTES_IN_PIECES {
+                return Ok(false);
+            }
             if field_ty.underlying().element_type == ElementType::ValueType {
-                self.add(field_ty, offset)?;
+                if !self.add(field_ty, offset)? {
+                    return Ok(false);
+                }
                 continue;
             }
-            match field_ty.value_size_bytes()? {
-                4 if offset % 4 == 0 => self.halves |= 1 << (offset / 4),
-                8 => self.words |= 1 << (offset / 8),
-                _ => {}
+            match size_bytes {
+                1 => self.bytes |= 1 << offset,
+                2 if offset % 2 == 0 => self.pairs |= 1 << offset,
+                4 if offset % 4 == 0 => self.fours |= 1 << offset,
+                _ => (offset..offset + size_bytes).for_each(|byte| self.others |= 1 << byte),
             }
         }
-        Ok(())
+        Ok(end.next_multiple_of(ty.value_align_bytes()?.max(1)) == ty.value_size_bytes()?)
+    }
+
+    fn pieces_of_word(&self, word: u32) -> u32 {
+        if self.others >> (8 * word) & 0xff != 0 {
+            return 0;
+        }
+        self.half(8 * word) as u32 | (self.half(8 * word + 4) as u32) << 2
+    }
+
+    fn half(&self, offset: u32) -> Half {
+        let [bytes, pairs, fours] = [self.bytes, self.pairs, self.fours].map(|starts| starts >> offset & 0xf);
+        match (bytes, pairs, fours) {
+            (0, 0, 0) => Half::Nothing,
+            (1, 0, 0) => Half::Byte,
+            (0, 1, 0) => Half::TwoBytes,
+            _ => Half::FourBytes,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Copies and zeroing of structs, and vectors in memory.
 //!
-//! Structs that may hold references are copied word by word, so that the collector never sees a torn reference; other
-//! structs are copied by vector instructions.
+//! Structs that may hold references are copied word by word, so that the collector never sees a torn reference, and
+//! words without references field by field; other structs are copied by vector instructions.
 
 use super::{ClifBuilder, MemoryKind};
 use crate::type_facts::ValueLayout;
@@ -27,8 +27,9 @@ impl ClifBuilder<'_, '_> {
             return;
         }
         let flags = self.struct_flags(layout);
-        let words: Vec<(u32, Value)> =
-            chunks(layout).map(|(offset, ty)| (offset, self.b.ins().load(ty, flags, source, offset as i32))).collect();
+        let words: Vec<(u32, Value)> = copied_chunks(layout)
+            .map(|(offset, ty)| (offset, self.b.ins().load(ty, flags, source, offset as i32)))
+            .collect();
         for (offset, word) in words {
             self.b.ins().store(flags, word, destination, offset as i32);
         }
@@ -71,15 +72,12 @@ impl ClifBuilder<'_, '_> {
 }
 
 /// Splits a struct into words and a tail of smaller pieces. A struct whose fields have at most four bytes is split into
-/// vectors first: it has no references, and no field that was just written as a word. Pairs of fields are copied one by
-/// one, since a processor waits for both when it loads a word that was just written in two parts.
+/// vectors first: it has no references, and no field that was just written as a word.
 fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
     let has_small_fields = layout.align_bytes <= 4;
     let mut offset = 0;
     std::iter::from_fn(move || {
-        let is_pair = layout.has_pair(offset / 8);
         let ty = match layout.size_bytes - offset {
-            4.. if is_pair => types::I32,
             16.. if has_small_fields => VECTOR,
             0 => return None,
             1 => types::I8,
@@ -91,4 +89,23 @@ fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
         offset += ty.bytes();
         Some((here, ty))
     })
+}
+
+/// Splits a struct as `chunks`, but words with smaller fields into these fields: a processor that loads a word of which
+/// a part was just written waits until all of it is in the cache. Padding is left out.
+fn copied_chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
+    chunks(layout).flat_map(move |(offset, ty)| {
+        let word = (ty == types::I64).then_some(offset / 8);
+        let mut pieces = word.into_iter().flat_map(move |word| layout.pieces_of_word(word)).peekable();
+        let whole = pieces.peek().is_none().then_some((offset, ty));
+        pieces.map(|(offset, size_bytes)| (offset, integer_type(size_bytes))).chain(whole)
+    })
+}
+
+fn integer_type(size_bytes: u32) -> Type {
+    match size_bytes {
+        1 => types::I8,
+        2 => types::I16,
+        _ => types::I32,
+    }
 }
