@@ -141,6 +141,7 @@ library_methods! {
         HelpersOffsetToStringData = "get_OffsetToStringData" 0;
     }
     RuntimeType {
+        RuntimeTypeIsEnum = "get_IsEnum" 0;
         RuntimeTypeTypeCode = "GetTypeCodeImplInternal" _;
     }
     RuntimeTypeHandle {
@@ -171,6 +172,8 @@ library_methods! {
     }
     Type {
         TypeFromHandle = "GetTypeFromHandle" 1;
+        TypeIsEnum = "get_IsEnum" 0;
+        TypeIsPrimitive = "get_IsPrimitive" 0;
         TypeIsValueType = "get_IsValueType" 0;
         TypeOpEquality = "op_Equality" 2;
         TypeOpInequality = "op_Inequality" 2;

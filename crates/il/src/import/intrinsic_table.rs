@@ -9,6 +9,30 @@ use super::vectors::{self, VectorCall};
 use crate::ir::{AtomicRmw, MemType, UnOp};
 use saki_types::{ElementType, LibraryMethod, LoadResult, Method, Ty};
 
+/// A fact of a type that `Type` reports, and by which generic methods choose (`Interlocked.CompareExchange<T>`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum TypeFact {
+    Enum,
+    Primitive,
+    ValueType,
+}
+
+impl TypeFact {
+    /// Whether it holds for the type.
+    pub fn holds_for(self, ty: Ty) -> bool {
+        use ElementType as E;
+        match self {
+            TypeFact::Enum => ty.is_enum(),
+            TypeFact::Primitive => match ty.element_type {
+                E::Boolean | E::Char | E::I | E::U => true,
+                E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8 => true,
+                _ => false,
+            },
+            TypeFact::ValueType => ty.is_value_type(),
+        }
+    }
+}
+
 /// The replacement of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Intrinsic {
@@ -22,7 +46,7 @@ pub(super) enum Intrinsic {
     TypeFromHandle,
     /// `Type ==` (true) or `!=` (false).
     TypeEquality(bool),
-    TypeIsValueType,
+    TypeIs(TypeFact),
     StringLength,
     /// `FastAllocateString(int)`.
     NewString,
@@ -179,7 +203,9 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
         M::StringGetLength => Some(I::StringLength),
         M::ThreadSpinWait => Some(I::Nothing),
         M::TypeFromHandle => Some(I::TypeFromHandle),
-        M::TypeIsValueType => Some(I::TypeIsValueType),
+        M::RuntimeTypeIsEnum | M::TypeIsEnum => Some(I::TypeIs(TypeFact::Enum)),
+        M::TypeIsPrimitive => Some(I::TypeIs(TypeFact::Primitive)),
+        M::TypeIsValueType => Some(I::TypeIs(TypeFact::ValueType)),
         M::TypeOpEquality => Some(I::TypeEquality(true)),
         M::TypeOpInequality => Some(I::TypeEquality(false)),
         // The managed body takes the handle for an address.

@@ -183,9 +183,9 @@ impl Emitter<'_> {
                 };
                 self.push_scalar(value, IrType::I32);
             }
-            I::TypeIsValueType => {
+            I::TypeIs(fact) => {
                 let Note::TypeObject(ty) = args[0].note else { return Ok(false) };
-                self.push_i32(i32::from(ty.is_value_type()));
+                self.push_i32(i32::from(fact.holds_for(ty)));
             }
             I::StringLength => {
                 let string = self.value(&args[0])?;
