@@ -31,6 +31,9 @@ pub struct NativeAbi {
     /// Numbers of the general purpose registers that both native and managed functions keep, ascending, but for those
     /// with a role in managed code.
     pub kept_registers: &'static [u8],
+    /// Whether these registers also keep their values where an exception lands. Not on aarch64: what Cranelift offers
+    /// for calls with landing pads either destroys all registers or takes arguments in others than managed functions.
+    pub landings_keep_registers: bool,
 }
 
 /// The way in which structs are passed by value.
@@ -116,6 +119,7 @@ impl NativeAbi {
         call_reach_bytes: 2 << 30,
         // rbx, r12 to r14; r15 is the thread, rbp the frame.
         kept_registers: &[3, 12, 13, 14],
+        landings_keep_registers: true,
     };
     /// AAPCS64, as Linux uses it.
     pub const AARCH64: NativeAbi = NativeAbi {
@@ -128,6 +132,7 @@ impl NativeAbi {
         call_reach_bytes: 128 << 20,
         // x19 to x28, but for x21, which is the thread.
         kept_registers: &[19, 20, 22, 23, 24, 25, 26, 27, 28],
+        landings_keep_registers: false,
     };
     /// The description of the machine for which this is compiled.
     #[cfg(target_arch = "x86_64")]

@@ -8,8 +8,9 @@
 //!
 //! Invariant: a word counts as dead only if no path from the call reads it. So whatever the analysis does not
 //! understand (an address of a spill slot, an instruction that cannot be decoded, a jump to an unknown target) makes
-//! all words of the body live. Control comes back to a frame at return addresses and landing pads only, and at a
-//! landing pad all registers but the two of the exception are undefined.
+//! all words of the body live. Control comes back to a frame at return addresses and landing pads only, and at both
+//! the callee-saved registers have the values that they had at the call (where landing pads find other values in them,
+//! no pad reads them).
 //!
 //! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
 //! call: their words are live.

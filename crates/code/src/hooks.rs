@@ -5,7 +5,7 @@
 //! `ThreadAbi.pending_exception`. No stub is reached before the hooks are there, so neither stubs nor their Rust ask
 //! whether they are.
 
-use saki_abi::{ObjRef, ThreadAbi};
+use saki_abi::{CALLEE_SAVED, NativeAbi, ObjRef, ThreadAbi};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::Once;
@@ -24,9 +24,14 @@ pub struct Landing {
     pub exception: usize,
     /// Clause index or unwind token, in the second result register.
     pub selector: u64,
+    /// The values of [`CALLEE_SAVED`]; from the stub those at its call. Empty where landings do not keep them.
+    pub registers: [usize; LANDING_REGISTERS],
 }
 
-const _: () = assert!(size_of::<Landing>() == 40);
+/// The number of registers that keep their values where an exception lands.
+pub const LANDING_REGISTERS: usize = if NativeAbi::HOST.landings_keep_registers { CALLEE_SAVED.len() } else { 0 };
+
+const _: () = assert!(size_of::<Landing>() == 40 + 8 * LANDING_REGISTERS);
 
 /// The hooks. All get the current thread, whose `exit_frame` is the stub's frame.
 #[derive(Clone, Copy)]

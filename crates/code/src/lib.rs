@@ -125,7 +125,7 @@ pub use growth::grow;
 #[cfg(not(loom))]
 pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]
-pub use hooks::{Landing, StubHooks, UnwindHooks};
+pub use hooks::{LANDING_REGISTERS, Landing, StubHooks, UnwindHooks};
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cache_lead, imt_cached};
 #[cfg(not(loom))]

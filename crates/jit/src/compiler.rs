@@ -284,10 +284,10 @@ fn finish(isa: &OwnedTargetIsa, context: &mut CompileContext, name: &str) -> Res
         let error = cranelift_codegen::print_errors::pretty_error(error.func, error.inner);
         return Err(CompileError::Codegen(format!("{name}: {error}")));
     }
-    collect(context, name)
+    collect(context, name, isa::native_abi(&**isa).landings_keep_registers)
 }
 
-fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, CompileError> {
+fn collect(context: &CompileContext, name: &str, landings_keep_registers: bool) -> Result<CompiledCode, CompileError> {
     let Some(compiled) = context.codegen.compiled_code() else {
         return Err(CompileError::Codegen(format!("{name}: no code")));
     };
@@ -310,7 +310,10 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         });
     }
     code.tables.frame_size_bytes = buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
-    code.tables.spill_area = spill_area(context);
+    code.tables.spill_area = match spill_area(context) {
+        Err(reason) if landings_keep_registers => return Err(CompileError::Codegen(format!("{name}: {reason}"))),
+        area => area.ok().flatten(),
+    };
     let (mut calls, mut handlers) = (Vec::new(), Vec::new());
     for site in buffer.call_sites() {
         if site.exception_handlers.is_empty() {
@@ -349,35 +352,40 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
     Ok(code)
 }
 
-/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if a
-/// saved register does not lie where walks look for it.
-fn spill_area(context: &CompileContext) -> Option<SpillArea> {
-    let buffer = &context.codegen.compiled_code()?.buffer;
-    let layout = buffer.frame_layout()?;
+/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. Errors: a saved
+/// register does not lie where walks look for it.
+fn spill_area(context: &CompileContext) -> Result<Option<SpillArea>, &'static str> {
+    let Some(compiled) = context.codegen.compiled_code() else { return Ok(None) };
+    let Some(layout) = compiled.buffer.frame_layout() else { return Ok(None) };
     let slots = &context.codegen.func.sized_stack_slots;
     let slots_end = slots.iter().map(|(slot, data)| layout.stackslots[slot].offset + data.size).max().unwrap_or(0);
     let mut clobber_bytes = 0;
     let mut saved_registers = 0;
     let mut places = Vec::new();
-    for (_, inst) in &buffer.unwind_info {
+    for (_, inst) in &compiled.buffer.unwind_info {
         match inst {
             UnwindInst::DefineNewFrame { offset_downward_to_clobbers, .. } => {
                 clobber_bytes = *offset_downward_to_clobbers;
             }
             UnwindInst::SaveReg { clobber_offset, reg } if reg.class() == RegClass::Int => {
-                let index = CALLEE_SAVED.iter().position(|&number| number == reg.hw_enc())?;
+                let index = CALLEE_SAVED.iter().position(|&number| number == reg.hw_enc());
+                let index = index.ok_or("a register is saved that calls do not keep")?;
                 saved_registers |= 1 << index;
                 places.push((index, *clobber_offset));
             }
-            // Floating-point registers hold no references.
+            // Floating-point registers hold no references, and no value where an exception lands.
             _ => {}
         }
     }
-    let low_bytes = layout.frame_to_fp_offset.checked_sub(slots_end.next_multiple_of(8))?;
+    let low_bytes = layout.frame_to_fp_offset.checked_sub(slots_end.next_multiple_of(8));
+    let low_bytes = low_bytes.ok_or("the stack slots are larger than the frame")?;
     let area = SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers };
     let is_found =
         |&(index, offset): &(usize, u32)| area.saved_register_bytes(index) == clobber_bytes.checked_sub(offset);
-    (clobber_bytes <= low_bytes && places.iter().all(is_found)).then_some(area)
+    if clobber_bytes > low_bytes || !places.iter().all(is_found) {
+        return Err("a register is not saved where walks look for it");
+    }
+    Ok(Some(area))
 }
 
 /// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last

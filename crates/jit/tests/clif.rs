@@ -193,36 +193,36 @@ fn protected_call_and_access() {
     check(
         &ir,
         expect![[r#"
-        ; u0:0 = Symbol(Helper(MonitorEnter))
-        ; u0:1 = Stub(ResumeUnwind)
-        ; u0:2 = Symbol(Helper(ThrowNullReference))
-              block3(v0: i64):
-                  v1 = iconst.i64 0
-                  v2 = iconst.i64 0
-                  jump block0
-              block0:
-        @0001     jump block1
-              block1:
-        @0002     brif.i64 v0, block5, block4
-              block5:
-        @0002     v3 = uload8.i32 notrap aligned region0 v0+16
-        @0003     v4 = load.i32 notrap aligned region0 v0+20
-        @0004     v5 = iadd v3, v4
-        @0005     try_call fn0(v0), sig0, block6, [ tag0: block7(exn0, exn1) ]
-              block6:
-        @0001     return v5
-              block2:
-        @0001     call fn1(v8, v9)
-        @0001     trap user7
-              block4 cold:
-        @0002     try_call fn2(), sig2, block8, [ tag0: block7(exn0, exn1) ]
-              block8 cold:
-        @0002     trap user7
-              block7(v6: i64, v7: i64) cold:
-                  v8 -> v6
-                  v9 -> v7
-                  jump block2
-        }"#]],
+            ; u0:0 = Symbol(Helper(MonitorEnter))
+            ; u0:1 = Stub(ResumeUnwind)
+            ; u0:2 = Symbol(Helper(ThrowNullReference))
+                  block3(v0: i64):
+                      v1 = iconst.i64 0
+                      v2 = iconst.i64 0
+                      jump block0
+                  block0:
+            @0001     jump block1
+                  block1:
+            @0002     brif.i64 v0, block5, block4
+                  block5:
+            @0002     v3 = uload8.i32 notrap aligned region0 v0+16
+            @0003     v4 = load.i32 notrap aligned region0 v0+20
+            @0004     v5 = iadd v3, v4
+            @0005     try_call fn1(v0), sig1, block6, [ tag0: block7(exn0, exn1) ]
+                  block6:
+            @0001     return v5
+                  block2:
+            @0001     call fn2(v8, v9)
+            @0001     trap user7
+                  block4 cold:
+            @0002     try_call fn4(), sig4, block8, [ tag0: block7(exn0, exn1) ]
+                  block8 cold:
+            @0002     trap user7
+                  block7(v6: i64, v7: i64) cold:
+                      v8 -> v6
+                      v9 -> v7
+                      jump block2
+            }"#]],
     );
 }
 
@@ -260,36 +260,38 @@ fn reference_store() {
     check(
         &ir,
         expect![[r#"
-        ; u0:0 = Stub(BarrierSlow)
-              block1(v0: i64, v1: i64):
-                  jump block0
-              block0:
-        @0003     store.i64 user1 aligned region0 v1, v0+16
-        @0003     v2 = get_pinned_reg.i64
-        @0003     v3 = load.i64 notrap aligned readonly can_move region4 v2+104
-        @0003     v4 = iconst.i64 6
-        @0003     v5 = ushr.i64 v0, v4  ; v4 = 6
-        @0003     v6 = iadd v3, v5
-        @0003     v7 = iconst.i64 3
-        @0003     v8 = ushr.i64 v0, v7  ; v7 = 3
-        @0003     v9 = ireduce.i32 v8
-        @0003     v10 = iconst.i32 7
-        @0003     v11 = band v9, v10  ; v10 = 7
-        @0003     v12 = uload8.i32 notrap aligned region5 v6
-        @0003     v13 = ushr v12, v11
-        @0003     v14 = iconst.i32 1
-        @0003     v15 = band v13, v14  ; v14 = 1
-        @0003     brif v15, block2, block3
-              block2 cold:
-        @0003     v16 = get_pinned_reg.i64
-        @0003     store.i64 notrap aligned region4 v0, v16+40
-        @0003     call fn0()
-        @0003     jump block3
-              block3:
-        @0004     v17 = iconst.i64 0
-        @0005     store notrap aligned region0 v17, v0+24  ; v17 = 0
-        @0001     return
-        }"#]],
+            ; u0:0 = Stub(BarrierSlow)
+                  block1(v0: i64, v1: i64):
+                      jump block0
+                  block0:
+            @0003     store.i64 user1 aligned region0 v1, v0+16
+            @0003     v2 = get_pinned_reg.i64
+            @0003     v3 = load.i64 notrap aligned readonly can_move region4 v2+104
+            @0003     v4 = iconst.i64 6
+            @0003     v5 = ushr.i64 v0, v4  ; v4 = 6
+            @0003     v6 = iadd v3, v5
+            @0003     v7 = iconst.i64 3
+            @0003     v8 = ushr.i64 v0, v7  ; v7 = 3
+            @0003     v9 = ireduce.i32 v8
+            @0003     v10 = iconst.i32 7
+            @0003     v11 = band v9, v10  ; v10 = 7
+            @0003     v12 = uload8.i32 notrap aligned region5 v6
+            @0003     brif v12, block4, block3
+                  block4 cold:
+            @0003     v13 = ushr.i32 v12, v11
+            @0003     v14 = iconst.i32 1
+            @0003     v15 = band v13, v14  ; v14 = 1
+            @0003     brif v15, block2, block3
+                  block2 cold:
+            @0003     v16 = get_pinned_reg.i64
+            @0003     store.i64 notrap aligned region4 v0, v16+40
+            @0003     call fn0()
+            @0003     jump block3
+                  block3:
+            @0004     v17 = iconst.i64 0
+            @0005     store notrap aligned region0 v17, v0+24  ; v17 = 0
+            @0001     return
+            }"#]],
     );
 }
 

@@ -8,8 +8,10 @@ use saki_abi::thread::THREAD_POLL_STACK;
 use saki_abi::{EnclosingHandler, ObjRef, ProtectedCall, ThreadAbi};
 use saki_base::bug;
 use saki_code::{
-    CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Landing, PlacedClause, UnwindHooks, enter, enter_unwound_address,
+    CodeInfo, CodeKind, ENTRY_SAVED_BYTES, LANDING_REGISTERS, Landing, PlacedClause, UnwindHooks, enter,
+    enter_unwound_address,
 };
+use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 /// The end of an unwinding: a catch or filter clause of a frame, or an EntryFrame.
@@ -50,7 +52,7 @@ pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: 
         bug!("a throw stub was called without a pending exception");
     }
     // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
-    unsafe { land(thread, landing, dispatch(thread, exception)) };
+    unsafe { land(thread, landing, dispatch(thread, exception, KeptRegisters::at(landing))) };
 }
 
 /// Hook of the stub in which the signal handler continues faulting threads.
@@ -69,7 +71,7 @@ pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, l
         bug!("no exception object for a fault of kind {kind:?}");
     }
     // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
-    unsafe { land(thread, landing, dispatch(thread, exception)) };
+    unsafe { land(thread, landing, dispatch(thread, exception, KeptRegisters::at(landing))) };
 }
 
 /// Hook of `StubId::ResumeUnwind`.
@@ -85,7 +87,10 @@ pub(crate) unsafe extern "C" fn resume(
     token: u64,
 ) {
     // SAFETY: `thread` is current; `landing` is on the stub's frame.
-    unsafe { land(thread, landing, second_pass(thread, exception, Target::from_token(token))) };
+    unsafe {
+        let kept = KeptRegisters::at(landing);
+        land(thread, landing, second_pass(thread, exception, Target::from_token(token), kept));
+    };
 }
 
 /// Tells the stub where to go on. From here on the inner part of a stack counts as left if that is in the outer one.
@@ -116,13 +121,13 @@ fn installed() -> &'static Callbacks {
 /// Both passes, from the caller of the stub.
 ///
 /// # Safety
-/// `thread` is current; `exit_frame` is the stub's frame.
-unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
+/// `thread` is current; `exit_frame` is the stub's frame, and `kept` the registers at its call.
+unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef, kept: KeptRegisters) -> Landing {
     // SAFETY: `exit_frame` is the stub's frame (contract), and the frames behind it stay, since the stub waits.
     let target = unsafe { first_pass(thread, exception) };
     // SAFETY: `first_pass` has just found the target for this exception among these frames, and no frame has ended
     // since.
-    unsafe { second_pass(thread, exception, target) }
+    unsafe { second_pass(thread, exception, target, kept) }
 }
 
 /// # Safety
@@ -173,9 +178,9 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
 }
 
 /// # Safety
-/// `thread` is current; `exit_frame` is the stub's frame; `target` came from `first_pass` for this exception and still
-/// is on the stack.
-unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target) -> Landing {
+/// `thread` is current; `exit_frame` is the stub's frame, and `kept` the registers at its call; `target` came from
+/// `first_pass` for this exception and still is on the stack.
+unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target, mut kept: KeptRegisters) -> Landing {
     let callbacks = installed();
     // SAFETY: the frames below the stub stay while this runs.
     for frame in unsafe { Frames::of_thread(thread) } {
@@ -184,7 +189,8 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
                 // SAFETY: `thread` is current.
                 unsafe { (*thread).pending_exception = exception };
                 let (fp, sp) = (frame.fp, frame.fp - ENTRY_SAVED_BYTES);
-                return Landing { pc: enter_unwound_address(), sp, fp, exception: 0, selector: 0 };
+                // An entry frame loads what it has saved itself.
+                return Landing { pc: enter_unwound_address(), sp, fp, ..Landing::default() };
             }
             FrameKind::Entry => break,
             FrameKind::Code(info) => info,
@@ -206,16 +212,22 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
                 let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
-                return landing(info, &frame, call, handler, seen, u64::from(handler.clause_index));
+                // SAFETY: the frames that have been walked are still there, since the stub waits.
+                let registers = unsafe { kept.values() };
+                let selector = u64::from(handler.clause_index);
+                return Landing { registers, ..landing(info, &frame, call, handler, seen, selector) };
             }
             if matches!(kind, PlacedClause::Finally | PlacedClause::Fault) {
                 // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
-                return landing(info, &frame, call, handler, exception, target.to_token());
+                // SAFETY: the frames that have been walked are still there, since the stub waits.
+                let registers = unsafe { kept.values() };
+                return Landing { registers, ..landing(info, &frame, call, handler, exception, target.to_token()) };
             }
         }
         // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
         unsafe { (callbacks.on_leave)(thread, exception, &frame) };
+        kept.leave(info, &frame);
     }
     bug!("the second pass did not meet its target {target:x?}");
 }
@@ -234,6 +246,37 @@ fn landing(
         fp: frame.fp,
         exception: exception.address(),
         selector,
+        ..Landing::default()
+    }
+}
+
+/// Where the values are that the callee-saved registers have in a frame of the walk, at its call: in the frame further
+/// inwards that saved the register last, or as the throwing stub found it.
+#[derive(Clone, Copy)]
+struct KeptRegisters([usize; LANDING_REGISTERS]);
+
+impl KeptRegisters {
+    /// In the frame that called the stub in whose frame `landing` is.
+    fn at(landing: *const Landing) -> KeptRegisters {
+        let first = landing.addr() + offset_of!(Landing, registers);
+        KeptRegisters(std::array::from_fn(|index| first + index * size_of::<usize>()))
+    }
+
+    /// The walk goes on from this frame to its caller's.
+    fn leave(&mut self, info: &CodeInfo, frame: &Frame) {
+        let Some(area) = info.spill_area else { return };
+        for (index, place) in self.0.iter_mut().enumerate() {
+            if let Some(bytes_below_fp) = area.saved_register_bytes(index) {
+                *place = frame.fp - bytes_below_fp as usize;
+            }
+        }
+    }
+
+    /// # Safety
+    /// The frames that the walk has left, and the stub's, are still on the stack.
+    unsafe fn values(&self) -> [usize; LANDING_REGISTERS] {
+        // SAFETY: words of these frames: of the stub's landing, or where prologues save registers (`SpillArea`).
+        self.0.map(|place| unsafe { (place as *const usize).read() })
     }
 }
 

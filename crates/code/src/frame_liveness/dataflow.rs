@@ -335,33 +335,21 @@ impl<'a> Body<'a> {
         live: &mut [u64],
     ) -> Option<()> {
         live.fill(0);
-        let mut add = |offset: u32, keeps_registers: bool| {
+        let mut add = |offset: u32| {
             let index = index_of(offset)?;
-            for (number, (mine, theirs)) in live.iter_mut().zip(&live_in[index * len..][..len]).enumerate() {
-                let mask = if keeps_registers { u64::MAX } else { self.word_mask(number) };
-                *mine |= theirs & mask;
-            }
+            live.iter_mut().zip(&live_in[index * len..][..len]).for_each(|(mine, theirs)| *mine |= theirs);
             Some(())
         };
         match step.next {
-            Next::Through => add(step.end, true),
-            Next::Branch(target) => add(target, true).and(add(step.end, true)),
-            Next::Jump(target) => add(target, true),
-            Next::Table(table) => self.tables.get(&table)?.iter().try_for_each(|&target| add(target, true)),
+            Next::Through => add(step.end),
+            Next::Branch(target) => add(target).and(add(step.end)),
+            Next::Jump(target) => add(target),
+            Next::Table(table) => self.tables.get(&table)?.iter().try_for_each(|&target| add(target)),
             Next::Call => {
-                self.landings(step.end).into_iter().try_for_each(|landing| add(landing, false))?;
-                add(step.end, true)
+                self.landings(step.end).into_iter().try_for_each(&mut add)?;
+                add(step.end)
             }
             Next::Nowhere => Some(()),
-        }
-    }
-
-    /// The bits of word number `number` of a set that stand for words of the frame.
-    fn word_mask(&self, number: usize) -> u64 {
-        match (self.frame.word_count as usize).saturating_sub(number * 64) {
-            0 => 0,
-            64.. => u64::MAX,
-            bits => (1 << bits) - 1,
         }
     }
 }

@@ -31,7 +31,7 @@ std::arch::global_asm!(
     "saki_jit_test_escape:",
     "mov sp, x1", "b saki_jit_test_leave",
     ".globl saki_jit_test_land",
-    // (exception, payload, sp, x29, pc, thread)
+    // (exception, payload, sp, x29, pc, thread, callee-saved registers, which landings do not keep)
     "saki_jit_test_land:",
     "mov sp, x2", "mov x29, x3", "mov x21, x5",
     // No landing reads these.

@@ -14,7 +14,7 @@ mod heap;
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use arch::TRAP;
 pub use heap::HEAP;
-use saki_abi::{HelperId, StubId, ThreadAbi};
+use saki_abi::{CALLEE_SAVED, HelperId, NativeAbi, StubId, ThreadAbi};
 use saki_il::ir::*;
 use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tiers};
 use std::collections::HashMap;
@@ -173,7 +173,15 @@ unsafe extern "C" {
         saved: *mut [usize; 2],
     ) -> u64;
     fn saki_jit_test_escape(exception: usize, sp: usize) -> !;
-    fn saki_jit_test_land(exception: usize, payload: usize, sp: usize, frame: usize, pc: usize, thread: usize) -> !;
+    fn saki_jit_test_land(
+        exception: usize,
+        payload: usize,
+        sp: usize,
+        frame: usize,
+        pc: usize,
+        thread: usize,
+        kept: *const [usize; CALLEE_SAVED.len()],
+    ) -> !;
     fn saki_jit_test_throw_pending();
     fn saki_jit_test_poll();
     fn saki_jit_test_barrier();
@@ -186,14 +194,16 @@ thread_local! {
 /// Takes the pending exception to the first handler above `frame`/`pc`.
 ///
 /// # Safety
-/// Called by the stub of `ThrowPending`: `thread` is the test's thread struct, `frame` and `pc` are the throwing frame's.
-unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize) -> ! {
+/// Called by the stub of `ThrowPending`: `thread` is the test's thread struct, `frame` and `pc` are the throwing
+/// frame's, `kept` its callee-saved registers where landings keep them.
+unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize, kept: *const usize) -> ! {
     // SAFETY: the test's thread struct outlives the run.
     let exception = unsafe { std::mem::replace(&mut (*thread).pending_exception, saki_abi::ObjRef::NULL) };
     let saved = SAVED.get();
     let (mut frame, mut pc) = (frame, pc);
     // SAFETY: `Machine::run` stored it and does not move while code runs.
     let machine = unsafe { &*MACHINE.load(std::sync::atomic::Ordering::Relaxed) };
+    let mut kept_at = std::array::from_fn::<_, { CALLEE_SAVED.len() }, _>(|index| kept.wrapping_add(index));
     while frame != saved[1] {
         for (start, code) in &machine.bodies {
             let call = code.tables.protected_calls.iter().find(|call| start + call.return_offset as usize == pc);
@@ -201,8 +211,17 @@ unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize) -> 
                 let handler = code.tables.handlers_of(call)[0];
                 let sp = frame - call.frame_offset_bytes as usize;
                 let landing = start + handler.landing_offset as usize;
+                // SAFETY: the stub's words, and those where prologues save registers.
+                let values =
+                    kept_at.map(|place| if NativeAbi::HOST.landings_keep_registers { unsafe { *place } } else { 0 });
                 // SAFETY: the compiler's tables say so.
-                unsafe { saki_jit_test_land(exception.address(), 77, sp, frame, landing, thread as usize) }
+                unsafe { saki_jit_test_land(exception.address(), 77, sp, frame, landing, thread as usize, &values) }
+            }
+            let area = code.tables.spill_area.filter(|_| (*start..start + code.bytes.len()).contains(&(pc - 1)));
+            for (index, place) in kept_at.iter_mut().enumerate() {
+                if let Some(bytes_below_fp) = area.and_then(|area| area.saved_register_bytes(index)) {
+                    *place = (frame - bytes_below_fp as usize) as *const usize;
+                }
             }
         }
         // SAFETY: every frame keeps the chain of frames up to `saved[1]`.

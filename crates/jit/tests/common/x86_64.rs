@@ -23,12 +23,14 @@ std::arch::global_asm!(
     "saki_jit_test_escape:",
     "mov rax, rdi", "mov rsp, rsi", "jmp saki_jit_test_leave",
     ".globl saki_jit_test_land",
-    // (exception, payload, rsp, rbp, pc, thread)
+    // (exception, payload, rsp, rbp, pc, thread, callee-saved registers)
     "saki_jit_test_land:",
+    "mov rax, [rsp + 8]", "mov rbx, [rax]", "mov r12, [rax + 8]", "mov r13, [rax + 16]", "mov r14, [rax + 24]",
     "mov rax, rdi", "mov r11, rsi", "mov rsp, rdx", "mov rbp, rcx", "mov r15, r9", "mov rdx, r11", "jmp r8",
     ".globl saki_jit_test_throw_pending",
     "saki_jit_test_throw_pending:",
-    "mov rdi, r15", "mov rsi, rbp", "mov rdx, [rsp]", "and rsp, -16", "call {unwind}",
+    "mov rdi, r15", "mov rsi, rbp", "mov rdx, [rsp]",
+    "push r14", "push r13", "push r12", "push rbx", "mov rcx, rsp", "and rsp, -16", "call {unwind}",
     ".globl saki_jit_test_poll",
     "saki_jit_test_poll:",
     "mov dword ptr [r15 + {poll}], 0", "add qword ptr [r15 + {result}], 1", "ret",

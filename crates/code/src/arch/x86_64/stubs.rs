@@ -325,28 +325,30 @@ unsafe extern "C" fn demote_line() {
 }
 
 /// Makes a frame with room for a `Landing`, which the hook gets in rdx, with the thread in rdi and the frame in rsi.
-/// The stack is aligned here, since a fault may occur at any alignment.
+/// The landing gets the callee-saved registers as they are. The stack is aligned here, since a fault may occur at any
+/// alignment.
 macro_rules! begin_throw {
     () => {
         "push rbp
          mov rbp, rsp
          mov [r15 + {exit_frame}], rbp
          and rsp, -16
-         sub rsp, 48"
+         sub rsp, 80
+         mov [rsp + 40], rbx
+         mov [rsp + 48], r12
+         mov [rsp + 56], r13
+         mov [rsp + 64], r14"
     };
 }
 
-/// Loads the landing and jumps there; the unwinder's frames have returned by now. No landing reads a callee-saved
-/// register other than r15: one in a method is the exceptional edge of a call, which keeps no value in a register, so
-/// that the method saves all of them for its own caller at its entry; one in an entry frame loads what that frame has
-/// saved. Until then the registers hold values of the frames that are gone. Rust and native functions would save these
-/// on their stacks, where collections take them for references as long as the method runs; so they are cleared.
+/// Loads the landing and jumps there; the unwinder's frames have returned by now. The callee-saved registers get the
+/// values that they had at the call whose exception lands.
 macro_rules! land {
     () => {
-        "xor ebx, ebx
-         xor r12d, r12d
-         xor r13d, r13d
-         xor r14d, r14d
+        "mov rbx, [rsp + 40]
+         mov r12, [rsp + 48]
+         mov r13, [rsp + 56]
+         mov r14, [rsp + 64]
          mov rcx, [rsp]
          mov r10, [rsp + 8]
          mov rbp, [rsp + 16]

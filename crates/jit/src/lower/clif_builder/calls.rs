@@ -21,6 +21,33 @@ impl ClifBuilder<'_, '_> {
         let signature = signatures::helper(helper, CallConv::Tail, false);
         Callee::Function(self.function(RelocTarget::Symbol(Symbol::Helper(helper)), signature))
     }
+    /// The callee, called by a signature whose landing pads find the values of callee-saved registers, so that what
+    /// handlers need may stay in these. There is one for managed functions that get everything in registers: in such
+    /// calls the two conventions agree.
+    pub(crate) fn keeping_registers(&mut self, callee: Callee) -> Callee {
+        let own = match callee {
+            Callee::Function(function) => self.b.func.dfg.ext_funcs[function].signature,
+            Callee::Address(signature, _) => signature,
+        };
+        let abi = self.native_abi();
+        let signature = &self.b.func.dfg.signatures[own];
+        if !abi.landings_keep_registers || signature.call_conv != CallConv::Tail {
+            return callee;
+        }
+        let is_integer = |param: &&AbiParam| param.value_type.is_int();
+        let integers = signature.params.iter().filter(is_integer).count();
+        let others = signature.params.len() - integers;
+        if integers > abi.integer_registers || others > abi.float_registers || signature.returns.len() > 1 {
+            return callee;
+        }
+        let kept = Signature { call_conv: CallConv::SystemV, ..signature.clone() };
+        let kept = self.references.signature(&mut self.b, kept);
+        match callee {
+            Callee::Function(function) => Callee::Function(self.references.with_signature(&mut self.b, function, kept)),
+            Callee::Address(_, code) => Callee::Address(kept, code),
+        }
+    }
+
     /// A call that cannot throw, or outside every region.
     pub(crate) fn call_unprotected(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
         let inst = match callee {

@@ -11,6 +11,8 @@ pub(super) struct References<'a> {
     functions: FxHashMap<(u32, SigRef), FuncRef>,
     globals: FxHashMap<u32, GlobalValue>,
     signatures: FxHashMap<clif::Signature, SigRef>,
+    /// By function: the same one, called by another signature.
+    called_otherwise: FxHashMap<(FuncRef, SigRef), FuncRef>,
 }
 
 impl<'a> References<'a> {
@@ -20,6 +22,7 @@ impl<'a> References<'a> {
             functions: FxHashMap::default(),
             globals: FxHashMap::default(),
             signatures: FxHashMap::default(),
+            called_otherwise: FxHashMap::default(),
         }
     }
 
@@ -49,6 +52,19 @@ impl<'a> References<'a> {
         *self.functions.entry((number, signature)).or_insert_with(|| {
             let name = external_name(b, number);
             b.import_function(clif::ExtFuncData { name, signature, colocated: target.is_near(), patchable: false })
+        })
+    }
+
+    /// The function, called by this signature.
+    pub(super) fn with_signature(
+        &mut self,
+        b: &mut FunctionBuilder<'_>,
+        function: FuncRef,
+        signature: SigRef,
+    ) -> FuncRef {
+        *self.called_otherwise.entry((function, signature)).or_insert_with(|| {
+            let data = clif::ExtFuncData { signature, ..b.func.dfg.ext_funcs[function].clone() };
+            b.import_function(data)
         })
     }
 

@@ -106,6 +106,7 @@ impl Exceptions {
         if handlers.is_empty() {
             return clif.call_unprotected(callee, args);
         }
+        let callee = clif.keeping_registers(callee);
         let signature = match callee {
             Callee::Function(function) => clif.b.func.dfg.ext_funcs[function].signature,
             Callee::Address(signature, _) => signature,
