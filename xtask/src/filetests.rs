@@ -6,8 +6,9 @@
 //! - `method: Namespace.Type:Method`, once for each method;
 //! - `check: ir | clif | disasm`, once for each form; the text is in `NAME.ir`, `NAME.clif`, `NAME.disasm`.
 //!
-//! Invariant: a form that depends on the processor (all but `ir`) is compared only on the one it was written on. Left
-//! out: running the code, which is what `programs` does.
+//! All but `ir` depend on the processor: these files are for x86-64, and those for another have its name before the
+//! form (`NAME.aarch64.disasm`). `--architecture` says what the given `saki` is made for, where that is not what the
+//! tests run on. Left out: running the code, which is what `programs` does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use crate::process::{self, Job, ProgramEnd};
 use crate::programs::diff::diff;
 use crate::tool::Outcome;
 
-/// The processor of the expected `clif` and `disasm` files.
-const EXPECTED_ARCHITECTURE: &str = "x86_64";
+/// The processor whose name no expected file has.
+const FIRST_ARCHITECTURE: &str = "x86_64";
 const FORMS: [&str; 3] = ["ir", "clif", "disasm"];
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_DIFF_LINES: usize = 60;
@@ -36,6 +37,9 @@ pub struct Options {
     /// IL assembler command.
     #[arg(long, default_value = "ilasm")]
     ilasm: String,
+    /// What `saki` compiles for.
+    #[arg(long, value_name = "NAME", default_value = std::env::consts::ARCH)]
+    architecture: String,
     /// Write the expected files from this run's output. Read the difference before you keep it.
     #[arg(long)]
     bless: bool,
@@ -114,15 +118,12 @@ fn check(test: &FileTest, saki: &[String], output: &Path, options: &Options) -> 
     assemble(test, &library, options)?;
     let mut report = String::new();
     for form in &test.forms {
-        if *form != "ir" && std::env::consts::ARCH != EXPECTED_ARCHITECTURE {
-            continue;
-        }
         let mut argv = saki.to_vec();
         argv.extend(test.methods.iter().flat_map(|method| ["--compile-only".to_owned(), method.clone()]));
         argv.extend(["--emit".to_owned(), (*form).to_owned(), library.display().to_string()]);
         // String literals are named by the image that holds them.
         let actual = execute(&argv, output)?.replace(&library.display().to_string(), &test.name);
-        let path = test.source.with_extension(form);
+        let path = test.source.with_extension(extension(form, &options.architecture));
         if options.bless {
             fs::write(&path, &actual).map_err(|e| format!("{}: {e}", path.display()))?;
             continue;
@@ -137,6 +138,11 @@ fn check(test: &FileTest, saki: &[String], output: &Path, options: &Options) -> 
         }
     }
     if report.is_empty() { Ok(()) } else { Err(report) }
+}
+
+/// Of the expected file.
+fn extension(form: &str, architecture: &str) -> String {
+    if form == "ir" || architecture == FIRST_ARCHITECTURE { form.to_owned() } else { format!("{architecture}.{form}") }
 }
 
 fn assemble(test: &FileTest, library: &Path, options: &Options) -> Result<(), String> {
@@ -159,7 +165,14 @@ fn execute(argv: &[String], directory: &Path) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_header;
+    use super::{extension, parse_header};
+
+    #[test]
+    fn processors_have_their_own_files() {
+        assert_eq!(extension("disasm", "x86_64"), "disasm");
+        assert_eq!(extension("ir", "aarch64"), "ir");
+        assert_eq!(extension("disasm", "aarch64"), "aarch64.disasm");
+    }
 
     #[test]
     fn headers() {

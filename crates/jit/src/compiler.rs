@@ -2,7 +2,7 @@
 
 use crate::baseline::{self, Covers};
 use crate::cfg;
-use crate::dump::Dump;
+use crate::dump::{Dump, name_calls};
 use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
@@ -247,6 +247,7 @@ impl Compiler {
         let user_names = context.codegen.func.params.user_named_funcs().values();
         let external_names =
             user_names.map(|name| symbol_names.get(name.index as usize).cloned().unwrap_or_default()).collect();
+        let machine_code = name_calls(&machine_code, &near_calls(context));
         let dump = Dump {
             name: func.name.to_string(),
             clif,
@@ -259,6 +260,25 @@ impl Compiler {
         };
         Ok((dump, parent_frame(context)))
     }
+}
+
+/// The targets of the `bl` instructions in their order, as Cranelift names them: its text of these names none.
+fn near_calls(context: &CompileContext) -> Vec<String> {
+    const BL: u8 = 0x94;
+    let Some(compiled) = context.codegen.compiled_code() else { return Vec::new() };
+    let bytes = compiled.code_buffer();
+    let mut calls: Vec<_> = compiled
+        .buffer
+        .relocs()
+        .iter()
+        .filter(|reloc| reloc.kind == binemit::Reloc::Arm64Call && bytes[reloc.offset as usize + 3] == BL)
+        .collect();
+    calls.sort_by_key(|reloc| reloc.offset);
+    let name = |target: &FinalizedRelocTarget| match target {
+        FinalizedRelocTarget::ExternalName(name) => name.display(None).to_string(),
+        FinalizedRelocTarget::Func(_) => String::new(),
+    };
+    calls.into_iter().map(|reloc| name(&reloc.target)).collect()
 }
 
 /// Instructions of the largest body that is compiled without mid-end and with one-pass register allocation.

@@ -71,6 +71,22 @@ impl Dump {
     }
 }
 
+/// `code` with `names` in its calls, which Cranelift writes as `bl 0` on aarch64.
+pub(crate) fn name_calls(code: &str, names: &[String]) -> String {
+    const CALL: &str = "bl 0";
+    let is_call =
+        |line: &str| line.trim_start().strip_prefix(CALL).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    if code.lines().filter(|line| is_call(line)).count() != names.len() {
+        return code.to_owned();
+    }
+    let mut names = names.iter();
+    let lines = code.lines().map(|line| match is_call(line).then(|| names.next()).flatten() {
+        Some(name) => line.replacen(CALL, &format!("bl {name}"), 1),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "; {}", self.name)?;
@@ -84,5 +100,19 @@ impl fmt::Display for Dump {
             write!(f, "{filter}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_calls;
+
+    #[test]
+    fn calls_get_their_names_in_order() {
+        let names = ["userextname1".to_owned(), "userextname0".to_owned()];
+        let code = "block0:\n  bl 0\n  blr x1\n  bl 0; b MachLabel(2)";
+        let named = "block0:\n  bl userextname1\n  blr x1\n  bl userextname0; b MachLabel(2)";
+        assert_eq!(name_calls(code, &names), named);
+        assert_eq!(name_calls(code, &names[..1]), code);
     }
 }
