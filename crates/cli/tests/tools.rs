@@ -1,5 +1,5 @@
 //! Descriptions of code for profilers and debuggers (`--perf`): the tests parse the files as their readers do, and run
-//! gdb and perf where they are installed.
+//! gdb and perf where they are installed. Under emulation of aarch64 gdb is `gdb-multiarch`, and perf records nothing.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,12 @@ use std::sync::OnceLock;
 
 const ARGUMENTS: [&str; 2] = ["50", "1000"];
 const OUTPUT: &str = "2890\n";
+const IS_AARCH64: bool = cfg!(target_arch = "aarch64");
+/// Number of the processor in headers of ELF files, and so in those of jitdumps.
+const ELF_MACHINE: u32 = if IS_AARCH64 { 183 } else { 62 };
+/// `stp x29, x30, [sp, #-16]!; mov x29, sp` or `push rbp; mov rbp, rsp`.
+const PROLOGUE: &[u8] =
+    if IS_AARCH64 { &[0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91] } else { &[0x55, 0x48, 0x89, 0xe5] };
 
 /// Compiles `tests/tools/NAME.cs` with its line table; None without a compiler.
 fn compile(name: &str) -> Option<PathBuf> {
@@ -112,7 +118,7 @@ fn read_dump(bytes: &[u8]) -> HashMap<String, Dumped> {
         let text: Vec<u8> = bytes[at..].iter().copied().take_while(|&b| b != 0).collect();
         String::from_utf8(text).unwrap()
     };
-    assert_eq!((u32_at(0), u32_at(4), u32_at(8), u32_at(12)), (0x4A69_5444, 1, 40, 62), "the header");
+    assert_eq!((u32_at(0), u32_at(4), u32_at(8), u32_at(12)), (0x4A69_5444, 1, 40, ELF_MACHINE), "the header");
     let mut bodies = HashMap::new();
     let mut next = Dumped::default();
     let (mut at, mut last_time, mut last_index, mut is_closed) = (40, 0, None, false);
@@ -167,7 +173,7 @@ fn jitdump_has_code_lines_and_frames_of_compiled_and_cached_bodies() {
         let process = finish(start(&mut command), OUTPUT);
         let bodies = read_dump(&std::fs::read(folder.join(format!("jit-{process}.dump"))).unwrap());
         let work = &bodies["Methods:Work"];
-        assert!(work.code.starts_with(&[0x55, 0x48, 0x89, 0xe5]), "{run}: {:x?}", work.code);
+        assert!(work.code.starts_with(PROLOGUE), "{run}: {:x?}", work.code);
         let lines: Vec<u32> = work.lines.iter().map(|(_, line, _)| *line).collect();
         assert!([15, 16, 18].iter().all(|line| lines.contains(line)), "{run}: {:?}", work.lines);
         assert!(work.lines.iter().all(|(offset, _, file)| *offset < work.code.len() as u64 && file.ends_with(".cs")));
@@ -201,18 +207,58 @@ fn gdb_backtrace(mode: &str, arguments: &[&str]) -> Option<String> {
     gdb(mode, arguments, &["break getppid", "run", "bt", "info symbol __jit_debug_register_code"])
 }
 
+const FIRST_STEPS: [&str; 4] = [
+    "set pagination off",
+    "set breakpoint pending on",
+    "set debuginfod enabled off",
+    "handle SIGSEGV nostop noprint pass",
+];
+
+/// As `gdb`, under user-mode emulation: there nothing can be traced, but the emulator serves a gdb that knows the
+/// processor. `run` becomes `continue`, since the program is there already.
+fn emulated_gdb(program: &Path, mode: &str, arguments: &[&str], steps: &[&str]) -> Option<String> {
+    const EMULATOR: &str = "qemu-aarch64-static";
+    const DEBUGGER: &str = "gdb-multiarch";
+    let Ok(libraries) = std::env::var("QEMU_LD_PREFIX") else {
+        eprintln!("skipped: QEMU_LD_PREFIX does not say where the libraries of aarch64 are");
+        return None;
+    };
+    for tool in [EMULATOR, DEBUGGER] {
+        run_tool(Command::new(tool).arg("--version"))?;
+    }
+    let socket = folder("emulated-gdb").join("socket");
+    let mut emulator = Command::new(EMULATOR);
+    emulator.arg("-g").arg(&socket).arg(env!("CARGO_BIN_EXE_saki"));
+    emulator.args(["--perf", "gdb", &format!("--threads={mode}")]).arg(program).args(arguments);
+    let mut emulator = start(&mut emulator);
+    while !socket.exists() {
+        assert!(emulator.try_wait().unwrap().is_none(), "the emulator waits for the debugger");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let mut command = Command::new(DEBUGGER);
+    command.args(["-q", "-nx", "-batch"]);
+    let (root, target) = (format!("set sysroot {libraries}"), format!("target remote {}", socket.display()));
+    for step in FIRST_STEPS.into_iter().chain([&*root, &*target]).chain(steps.iter().copied()) {
+        command.args(["-ex", if step == "run" { "continue" } else { step }]);
+    }
+    let done = run_tool(command.arg(env!("CARGO_BIN_EXE_saki")));
+    // A debugger that came to its last step has ended the program; any other left it waiting.
+    let _ = emulator.kill();
+    let said = emulator.wait_with_output().unwrap();
+    let done = done?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(format!("{}\n{}\n{}", text(&done.stdout), text(&said.stdout), text(&done.stderr)))
+}
+
 /// What gdb writes for these steps; None where it may not trace.
 fn gdb(mode: &str, arguments: &[&str], steps: &[&str]) -> Option<String> {
     let program = program()?;
+    if IS_AARCH64 {
+        return emulated_gdb(program, mode, arguments, steps);
+    }
     let mut command = Command::new("gdb");
     command.args(["-q", "-nx", "-batch"]);
-    let first = [
-        "set pagination off",
-        "set breakpoint pending on",
-        "set debuginfod enabled off",
-        "handle SIGSEGV nostop noprint pass",
-    ];
-    for step in first.iter().chain(steps) {
+    for step in FIRST_STEPS.iter().chain(steps) {
         command.args(["-ex", step]);
     }
     command.args(["--args", env!("CARGO_BIN_EXE_saki"), "--perf", "gdb", &format!("--threads={mode}")]);
@@ -287,6 +333,9 @@ fn gdb_finds_the_end_of_a_green_stack() {
 
 #[test]
 fn perf_resolves_managed_code() {
+    if IS_AARCH64 {
+        return eprintln!("skipped: under emulation perf records the emulator");
+    }
     let Some(program) = program() else { return };
     let folder = folder("perf");
     let (data, injected) = (folder.join("perf.data"), folder.join("injected.data"));
