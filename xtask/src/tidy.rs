@@ -2,12 +2,13 @@
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that
 //! between the files of a crate, `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one
-//! door, `locks` that each lock has a rank, `surroundings` that time, threads and variables have one door each,
-//! `forbidden_names` that files do not name what their invariants forbid, `library_names` that names of the class
-//! library lie in its profile, `twins` that no type is defined twice, `lists` that lists of older faults only shrink,
-//! `outside_crates` what comes into the build from outside, `documents` that the pages' links lead somewhere, `symbols`
-//! that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true. Every
-//! finding is one line `path:line: what is wrong`; warnings do not fail the run.
+//! door, `locks` that each lock has a rank, `processors` that the processor is asked for in few places, `surroundings`
+//! that time, threads and variables have one door each, `forbidden_names` that files do not name what their invariants
+//! forbid, `library_names` that names of the class library lie in its profile, `twins` that no type is defined twice,
+//! `lists` that lists of older faults only shrink, `outside_crates` what comes into the build from outside, `documents`
+//! that the pages' links lead somewhere, `symbols` that they speak of things that exist, `architecture` that
+//! ARCHITECTURE.md is short and its tables are true. Every finding is one line `path:line: what is wrong`; warnings do
+//! not fail the run.
 
 mod architecture;
 mod cycles;
@@ -23,6 +24,7 @@ mod messages;
 mod method_calls;
 mod modules;
 mod outside_crates;
+mod processors;
 mod rust_lines;
 mod rust_text;
 mod source;
@@ -85,6 +87,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     forbidden_names::check(&files, &mut findings);
     lists::check(&files, &mut findings);
     locks::check(&files, &mut findings);
+    processors::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
     surroundings::check(&files, &mut findings);
     twins::check(&files, &mut findings);
