@@ -69,7 +69,7 @@ fn entry(
     method: &'static Method,
     signature: impl FnOnce() -> Managed<(NativeSignature, Option<LoadError>)>,
 ) -> Managed<usize> {
-    let place = &method.runtime.native;
+    let place = &method.runtime.rare().native;
     // Acquire: pairs with the Release below; the function and what it names are complete.
     match place.load(Ordering::Acquire) {
         0 => {}

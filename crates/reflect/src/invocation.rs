@@ -86,7 +86,7 @@ pub fn reflected_call<'t>(
         }
     }
     // Relaxed: see the field.
-    let is_invocable = method.runtime.is_invocable.load(Ordering::Relaxed);
+    let is_invocable = method.runtime.rare().is_invocable.load(Ordering::Relaxed);
     if !is_invocable && (is_byref_like(method.owner).to_managed(t)? || is_byref_like(sig.ret).to_managed(t)?) {
         let message = "Cannot invoke method with stack pointers via reflection";
         return refuse(ExceptionType::NotSupported, Some(message));
@@ -118,7 +118,7 @@ pub fn reflected_call<'t>(
     }
     if !is_invocable {
         // Relaxed: see the field.
-        method.runtime.is_invocable.store(true, Ordering::Relaxed);
+        method.runtime.rare().is_invocable.store(true, Ordering::Relaxed);
     }
     let method = target.map_or(method, |target| proxies::stub_for(target, method));
     invoke_boxed(t, method, target, arguments).map(Ok)

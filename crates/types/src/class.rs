@@ -401,21 +401,53 @@ impl Type {
     /// # Errors
     /// `BadImageFormat`.
     pub(crate) fn virtual_methods(&'static self) -> LoadResult<Vec<&'static Method>> {
+        self.methods_with(method_flags::VIRTUAL)
+    }
+
+    /// Own virtual methods that are static, in metadata order, without creating the others.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub(crate) fn static_virtual_methods(&'static self) -> LoadResult<Vec<&'static Method>> {
+        self.methods_with(method_flags::VIRTUAL | method_flags::STATIC)
+    }
+
+    /// Own methods that have all of these flags.
+    fn methods_with(&'static self, flags: u16) -> LoadResult<Vec<&'static Method>> {
         let info = self.class_info()?;
         let mut out = Vec::new();
         for index in 0..info.methods.len() as u32 {
-            let is_virtual = match (info.methods[index as usize].get(), self.def()) {
-                (Some(method), _) => method.is_virtual(),
-                (None, Some(def)) => {
-                    def.image.meta.method_def(info.first_method + index)?.flags & method_flags::VIRTUAL != 0
-                }
-                (None, None) => false,
+            let own_flags = match (info.methods[index as usize].get(), self.def()) {
+                (Some(method), _) => method.flags,
+                (None, Some(def)) => def.image.meta.method_def(info.first_method + index)?.flags,
+                (None, None) => 0,
             };
-            if is_virtual {
+            if own_flags & flags == flags {
                 out.push(self.method_by_index(index)?);
             }
         }
         Ok(out)
+    }
+
+    /// The number, name and kind of each own method in metadata order, without creating methods: its row, and whether
+    /// it is a generic definition.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, also as items.
+    pub(crate) fn method_outlines(
+        &'static self,
+    ) -> LoadResult<impl Iterator<Item = LoadResult<(Rid, &'static str, bool)>> + use<>> {
+        let info = self.class_info()?;
+        Ok((0..info.methods.len() as u32).map(move |index| {
+            let rid = info.first_method + index;
+            let (Some(def), None) = (self.def(), info.methods[index as usize].get()) else {
+                let method = self.method_by_index(index)?;
+                return Ok((method.rid().unwrap_or(0), method.name, method.is_generic_definition()));
+            };
+            let meta = &def.image.meta;
+            let is_generic = !meta.generic_params(Token::new(TableId::MethodDef, rid))?.is_empty();
+            Ok((rid, meta.string(meta.method_def(rid)?.name)?, is_generic))
+        }))
     }
 
     fn method_by_index(&'static self, index: u32) -> LoadResult<&'static Method> {

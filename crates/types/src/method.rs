@@ -7,7 +7,7 @@ use crate::lazy_word::LazyRef;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 /// A decoded signature with all generic arguments substituted and custom modifiers dropped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -87,7 +87,26 @@ pub enum MethodKind {
     NativeCall(&'static MethodSig),
 }
 
+/// The runtime's data about a method that few methods have.
+#[derive(Default)]
+pub struct RareRuntime {
+    /// Unboxing entry stub, 0 until asked for.
+    pub unbox_entry: AtomicUsize,
+    /// Native entry point cell of a P/Invoke, and other per-kind data.
+    pub native: AtomicUsize,
+    /// The invoke thunk of its signature, 0 until Rust has called the method.
+    pub invoke_thunk: AtomicUsize,
+    /// Whether reflection has asked the method all that decides, whatever the arguments are, if it may be called, and
+    /// has found that it may. Relaxed: a fact about what never changes, which publishes nothing.
+    pub is_invocable: AtomicBool,
+}
+
 /// The runtime's data about a method.
+///
+/// | `rare` | who moves it | ordering |
+/// |---|---|---|
+/// | null | initial | |
+/// | a leaked box | `rare`, once | AcqRel: publishes the record; Acquire of readers pairs with it |
 #[derive(Default)]
 pub struct MethodRuntime {
     /// Address of the entry stub's bookkeeping (`code::MethodEntry`), null until asked for.
@@ -96,21 +115,48 @@ pub struct MethodRuntime {
     pub version: AtomicPtr<u8>,
     /// Address of its code if that stays its code as long as it lives; 0 before it is compiled, or if it may be replaced.
     pub lasting_code: AtomicUsize,
-    /// Unboxing entry stub, 0 until asked for.
-    pub unbox_entry: AtomicUsize,
-    /// Native entry point cell of a P/Invoke, and other per-kind data.
-    pub native: AtomicUsize,
-    /// The invoke thunk of its signature, 0 until Rust has called the method.
-    pub invoke_thunk: AtomicUsize,
+    rare: AtomicPtr<RareRuntime>,
     /// Calls and rounds of loops of its code in the first tier, weighted so that the sum overflows when the method is
     /// worth more. Compiled code adds without atomic operations, so some are lost.
     pub heat: AtomicI32,
-    /// Whether reflection has asked the method all that decides, whatever the arguments are, if it may be called, and
-    /// has found that it may. Relaxed: a fact about what never changes, which publishes nothing.
-    pub is_invocable: AtomicBool,
     /// `OVERRIDDEN`, and a bit of `runtime::object::overrides`, whose protocol it is.
     pub overrides: AtomicU8,
 }
+
+impl MethodRuntime {
+    /// The data that few methods have, made when it is first asked for.
+    pub fn rare(&self) -> &RareRuntime {
+        // Acquire: see the table.
+        let mut rare = self.rare.load(Ordering::Acquire);
+        if rare.is_null() {
+            let made = Box::into_raw(Box::default());
+            // AcqRel, Acquire: see the table.
+            rare = match self.rare.compare_exchange(rare, made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => made,
+                Err(earlier) => {
+                    // SAFETY: made above, and no other thread has it.
+                    drop(unsafe { Box::from_raw(made) });
+                    earlier
+                }
+            };
+        }
+        // SAFETY: not null; a box that `drop` frees, so it lives as long as `self`.
+        unsafe { &*rare }
+    }
+}
+
+impl Drop for MethodRuntime {
+    fn drop(&mut self) {
+        let rare = *self.rare.get_mut();
+        if !rare.is_null() {
+            // SAFETY: leaked by `rare`; nobody else has the method any more.
+            drop(unsafe { Box::from_raw(rare) });
+        }
+    }
+}
+
+/// A program the size of a compiler has a hundred thousand methods, and the allocator's next size is a quarter larger.
+const _: () = assert!(size_of::<Method>() <= 128);
 
 /// In `MethodRuntime::overrides`: a class that has a vtable overrides the method.
 pub const OVERRIDDEN: u8 = 1;

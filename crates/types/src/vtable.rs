@@ -16,6 +16,7 @@ use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
 use saki_abi::vtable::IMT_SLOTS;
 use saki_contract::LibraryType;
+use saki_metadata::Rid;
 use std::sync::atomic::Ordering;
 
 pub use crate::ty::{Implementation, InterfaceSlots, VTableLayout};
@@ -292,20 +293,35 @@ impl Method {
 /// IMT slot of an interface method: equal for all instantiations of one generic interface, so that a call through a
 /// variant instantiation uses the slot of the implemented one.
 pub fn imt_slot_index(method: &Method) -> usize {
+    imt_slot_of(method.owner, method.rid().unwrap_or(0), method.name)
+}
+
+fn imt_slot_of(owner: &Type, rid: Rid, name: &str) -> usize {
     let mut hash: u32 = 0x811c_9dc5;
     let mut mix = |text: &str| {
         for byte in text.bytes() {
             hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         }
     };
-    if let Some(def) = method.owner.def() {
+    if let Some(def) = owner.def() {
         mix(def.namespace);
         mix(def.name);
     }
-    mix(method.name);
-    let rid = method.rid().unwrap_or(0);
+    mix(name);
     hash = (hash ^ rid).wrapping_mul(0x0100_0193);
     (hash >> 8) as usize % IMT_SLOTS
+}
+
+impl Type {
+    /// The IMT slots of an interface's methods, in their order, and whether each is a generic definition. Makes no
+    /// records of the methods: most methods of the interfaces that a class implements are never called.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, also as items.
+    pub fn imt_slots(&'static self) -> LoadResult<impl Iterator<Item = LoadResult<(usize, bool)>> + use<>> {
+        let outlines = self.method_outlines()?;
+        Ok(outlines.map(|outline| outline.map(|(rid, name, is_generic)| (imt_slot_of(self, rid, name), is_generic))))
+    }
 }
 
 fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {

@@ -63,14 +63,14 @@ fn thunk(t: CurrentThread, sig: &CallSig, has_this: bool) -> Managed<usize> {
 /// The thunk for calls of `method`.
 fn thunk_of(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     // Acquire: pairs with the Release below; the thunk was published before.
-    let known = method.runtime.invoke_thunk.load(Ordering::Acquire);
+    let known = method.runtime.rare().invoke_thunk.load(Ordering::Acquire);
     if known != 0 {
         return Ok(known);
     }
     let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
     let thunk = thunk(t, &sig, !method.is_static())?;
     // Release: publishes the thunk, whichever thread made it.
-    method.runtime.invoke_thunk.store(thunk, Ordering::Release);
+    method.runtime.rare().invoke_thunk.store(thunk, Ordering::Release);
     Ok(thunk)
 }
 

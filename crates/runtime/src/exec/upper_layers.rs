@@ -120,9 +120,9 @@ pub(crate) fn tell_host(event: HostEvent<'_>) {
     }
 }
 
-/// The cell of a P/Invoke's native address: inside the method itself, 0 until resolved.
+/// The cell of a P/Invoke's native address, 0 until resolved. It lives as long as the method.
 pub fn native_cell(method: &'static Method) -> usize {
-    &raw const method.runtime.native as usize
+    &raw const method.runtime.rare().native as usize
 }
 
 /// Resolves and stores a P/Invoke's native address.
@@ -133,7 +133,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let address = (upper_layers().interop.resolve_native)(t, method)
         .map_err(|thrown| crate::exception_trace::begin_in_stub(t, thrown, method, 2))?;
     // Release: the library is loaded before its address is seen.
-    AtomicUsize::store(&method.runtime.native, address, Ordering::Release);
+    AtomicUsize::store(&method.runtime.rare().native, address, Ordering::Release);
     Ok(address)
 }
 

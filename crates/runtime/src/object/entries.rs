@@ -66,20 +66,20 @@ pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
 /// `NotSupported` when the code region is full.
 pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     // Acquire, here and below: pairs with the Release that published the stub.
-    let known = method.runtime.unbox_entry.load(Ordering::Acquire);
+    let known = method.runtime.rare().unbox_entry.load(Ordering::Acquire);
     if known != 0 {
         return Ok(known);
     }
     let entry = entry_of(method)?;
     let _lock = saki_types::lazy::loader_lock();
     // Acquire: as above; the lock alone would do, since the store is made under it.
-    let known = method.runtime.unbox_entry.load(Ordering::Acquire);
+    let known = method.runtime.rare().unbox_entry.load(Ordering::Acquire);
     if known != 0 {
         return Ok(known);
     }
     let stub = entry.unbox_stub().map_err(code_error)?;
     // Release: the stub was written before.
-    method.runtime.unbox_entry.store(stub, Ordering::Release);
+    method.runtime.rare().unbox_entry.store(stub, Ordering::Release);
     Ok(stub)
 }
 

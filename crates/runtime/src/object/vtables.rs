@@ -11,7 +11,7 @@ use saki_metadata::ElementType;
 use saki_os::message_log::{self, Level, LogSubject};
 use saki_sampler::events::{self, EventKind};
 use saki_types::collectible::{self, Owner};
-use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, Type, universe};
 use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
@@ -199,13 +199,14 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     let layout = ty.vtable_layout()?;
     let mut occupants: [Vec<usize>; IMT_SLOTS] = Default::default();
     for entry in &layout.interfaces {
-        for (method, &slot) in entry.interface.methods()?.zip(&entry.slots) {
-            let known = layout.slots.get(slot as usize).filter(|_| !method.is_generic_definition());
+        for (imt_slot, &slot) in entry.interface.imt_slots()?.zip(&entry.slots) {
+            let (imt_slot, is_generic) = imt_slot?;
+            let known = layout.slots.get(slot as usize).filter(|_| !is_generic);
             let target = match known {
                 Some(target) => vtable_code::slot_code(ty, target)?,
                 None => resolver,
             };
-            occupants[imt_slot_index(method)].push(target);
+            occupants[imt_slot].push(target);
         }
     }
     for (index, targets) in occupants.iter().enumerate() {

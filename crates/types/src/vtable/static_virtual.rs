@@ -170,8 +170,8 @@ pub(super) fn check(ty: Ty) -> LoadResult<()> {
     }
     for &interface in ty.interfaces()? {
         // Static methods that are virtual and final make another interface's abstract again, and have no callers.
-        let must_be_there = |m: &&'static Method| m.is_static() && m.is_abstract() && m.is_virtual() && !m.is_final();
-        for wanted in interface.methods()?.filter(must_be_there) {
+        let must_be_there = |m: &&'static Method| m.is_abstract() && !m.is_final();
+        for wanted in interface.static_virtual_methods()?.into_iter().filter(must_be_there) {
             let is_own = overrides.iter().any(|&(_, declaration)| declaration == wanted);
             if !is_own && !is_implemented(ty, wanted)? {
                 return Err(refusal(ty, &format!("virtual static method '{}' is not implemented", wanted.name)));

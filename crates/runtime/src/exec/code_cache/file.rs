@@ -112,8 +112,41 @@ pub(super) struct CodeFile<C> {
     slot_count: usize,
     /// Look-ups so far; relaxed, a hint.
     lookups: AtomicUsize,
-    /// All slots, once there were many look-ups; empty if they could not be read.
-    table: OnceLock<Vec<Slot>>,
+    /// All slots, once there were many look-ups; None if they could not be read.
+    table: OnceLock<Option<SlotTable>>,
+}
+
+/// The slots of a file in memory, without the free ones, which are half to three quarters of them.
+#[derive(Default)]
+struct SlotTable {
+    /// A bit for each slot: it is used.
+    used: Vec<u64>,
+    /// For each word of `used`, the used slots before it.
+    before: Vec<u32>,
+    slots: Vec<Slot>,
+}
+
+impl SlotTable {
+    /// Appends slots. Those before are a multiple of 64.
+    fn append(&mut self, slots: &[Slot]) {
+        for group in slots.chunks(64) {
+            let is_used = |slot: &&Slot| u64_at(*slot, 0) != Some(0);
+            let bits = group.iter().enumerate().filter(|(_, slot)| is_used(slot)).map(|(at, _)| 1u64 << at);
+            self.used.push(bits.fold(0, |bits, bit| bits | bit));
+            self.before.push(self.slots.len() as u32);
+            self.slots.extend(group.iter().filter(is_used));
+        }
+    }
+
+    /// The slot of this number; a free one is zero.
+    fn get(&self, index: usize) -> Option<Slot> {
+        let (&used, &before) = (self.used.get(index / 64)?, self.before.get(index / 64)?);
+        let bit = 1u64 << (index % 64);
+        if used & bit == 0 {
+            return Some([0; SLOT_BYTES]);
+        }
+        self.slots.get(before as usize + (used & (bit - 1)).count_ones() as usize).copied()
+    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -188,7 +221,7 @@ impl<C: Contents> CodeFile<C> {
     pub fn find(&self, key: Key) -> Option<Vec<u8>> {
         // Relaxed: a hint.
         if self.lookups.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_BY_SLOT {
-            self.table.get_or_init(|| self.all_slots().unwrap_or_default());
+            self.table.get_or_init(|| self.slot_table());
         }
         let mut step = 0;
         while step < self.slot_count {
@@ -219,11 +252,29 @@ impl<C: Contents> CodeFile<C> {
 
     /// Copies slots from number `index` on.
     fn read_slots(&self, index: usize, into: &mut [Slot]) -> Option<()> {
-        if let Some(known) = self.table.get().and_then(|table| table.get(index..index + into.len())) {
-            into.copy_from_slice(known);
-            return Some(());
+        if let Some(Some(table)) = self.table.get() {
+            return into.iter_mut().enumerate().try_for_each(|(at, slot)| {
+                *slot = table.get(index + at)?;
+                Some(())
+            });
         }
         self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, into.as_flattened_mut()).then_some(())
+    }
+
+    /// All slots, read in pieces.
+    fn slot_table(&self) -> Option<SlotTable> {
+        let mut table = SlotTable::default();
+        let mut piece = vec![[0; SLOT_BYTES]; self.slot_count.min(WINDOW_BYTES / SLOT_BYTES)];
+        // Both are powers of two.
+        for first in (0..self.slot_count).step_by(piece.len()) {
+            let at = HEADER_BYTES + first * SLOT_BYTES;
+            if !self.contents.read_at(at, piece.as_flattened_mut()) {
+                return None;
+            }
+            table.append(&piece);
+        }
+        table.slots.shrink_to_fit();
+        Some(table)
     }
 
     fn all_slots(&self) -> Option<Vec<Slot>> {
@@ -375,6 +426,21 @@ mod tests {
         write(&mut bytes, 1, ID, &fresh, old).unwrap();
         assert!(bytes.get_ref().len() <= max_bytes(&fresh, old));
         bytes.into_inner()
+    }
+
+    #[test]
+    fn bodies_are_found_by_slot_and_in_the_table_of_slots() {
+        // More slots than one piece of the file has.
+        let count = (WINDOW_BYTES / SLOT_BYTES) as u64;
+        let key = |n: u64| Key { low: n + 1, high: n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20 };
+        let bytes = written((0..count).map(|n| (key(n), n.to_le_bytes().to_vec())).collect(), None);
+        let file = check(&bytes, 1, ID).unwrap();
+        for n in 0..count {
+            assert_eq!(file.find(key(n)).as_deref(), Some(&n.to_le_bytes()[..]), "body {n}");
+            assert_eq!(file.find(key(n + count)), None);
+        }
+        let table = file.table.get().unwrap().as_ref().unwrap();
+        assert_eq!(table.slots.len() as u64, count, "free slots are not kept");
     }
 
     fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile<&[u8]>> {
