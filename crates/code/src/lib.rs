@@ -90,6 +90,7 @@ pub mod hand_over;
 mod heap;
 #[cfg(not(loom))]
 mod hooks;
+pub mod hot_queue;
 #[cfg(not(loom))]
 mod imt;
 #[cfg(not(loom))]
@@ -135,7 +136,7 @@ pub use map::{contains, lookup, mapped_range, walks};
 #[cfg(not(loom))]
 pub use observer::{CodeObserver, chunk_of, observe};
 #[cfg(not(loom))]
-pub use region::{allow_breakpoints, init, region_range};
+pub use region::{allow_breakpoints, forget_written, init, region_range};
 #[cfg(not(loom))]
 pub use stub_slots::veneer;
 #[cfg(not(loom))]

@@ -23,7 +23,7 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// After so many chunks were taken, pages of the writable view are taken out of the page table: most of them are never
 /// written to again, and would count as resident a second time. Those in which a call is changed come back at a page
 /// fault each.
-const CHUNKS_WRITTEN_AT_ONCE: usize = 16;
+const CHUNKS_WRITTEN_AT_ONCE: usize = 8;
 const CALL_REACH_BYTES: usize = saki_abi::NativeAbi::HOST.call_reach_bytes;
 /// Reserved for code where there is room. Roslyn on itself needs about 60 MiB; the rest costs address space only. All
 /// code is within reach of all calls in it.
@@ -104,6 +104,12 @@ pub fn allow_breakpoints() -> Result<(), CodeError> {
 /// `CodeError::Map`.
 pub fn region_range() -> Result<std::ops::Range<usize>, CodeError> {
     region().map(Region::code_range)
+}
+
+/// To be called when calls in code all over the region have been changed, and more will not be for a while: takes the
+/// pages in which they were changed out of the page table, where they count as resident a second time.
+pub fn forget_written() {
+    with_region(Region::unmap_written);
 }
 
 pub(crate) fn region() -> Result<&'static Region, CodeError> {
@@ -198,6 +204,14 @@ impl Region {
             let _ = self.views.unmap_written(0, first * CHUNK_BYTES);
         }
         Ok(first * CHUNK_BYTES)
+    }
+
+    /// Takes all pages of the writable view out of the page table. Without effect the pages only count twice.
+    fn unmap_written(&self) {
+        // Relaxed: chunks that are taken meanwhile are left out.
+        let len_bytes = |next: &AtomicUsize, room: usize| (next.load(Ordering::Relaxed) * CHUNK_BYTES).min(room);
+        let _ = self.views.unmap_written(0, len_bytes(&self.next_chunk, self.code_bytes));
+        let _ = self.views.unmap_written(self.code_bytes, len_bytes(&self.next_data_chunk, self.data_bytes()));
     }
 
     /// Takes one chunk of the data area; returns its index.

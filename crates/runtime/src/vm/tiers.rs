@@ -11,19 +11,19 @@
 //! A continuation is asked for by the loop itself, when its counter overflows again. The world is stopped once for all
 //! methods that were replaced since the last time, to lead those calls that move only then (`versions::settle`).
 //!
-//! Invariant: a method is compiled once as a whole, and once for each loop. One that cannot be compiled stays in the
-//! first tier. Left out: methods that end before the process, which run in the second tier from the start.
+//! Invariant: a method is compiled once as a whole, and once for each loop (`code::hot_queue`). One that cannot be
+//! compiled stays in the first tier. Left out: methods that end before the process, which run in the second tier from
+//! the start.
 
 use crate::compile::{self, NextTier};
 use crate::object::versions::{self, CodeVersion, Purpose, Replaced};
 use crate::thread::CurrentThread;
-use rustc_hash::FxHashMap;
 use saki_abi::ThreadAbi;
 use saki_abi::stubs::NO_LOOP;
 use saki_base::locks::rank;
+use saki_code::hot_queue::{HotQueue, HotRequest, HotSignal};
 use saki_il::import::Continuation;
-use saki_sync::WaitWord;
-use saki_sync::word_locks::{Mutex, MutexGuard};
+use saki_sync::word_locks::Mutex;
 use saki_thread::{StopReason, ThreadKind, child_locks};
 use saki_types::Method;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,39 +67,28 @@ pub static STATISTICS: TierStatistics = TierStatistics {
     nanoseconds: AtomicU64::new(0),
 };
 
-/// What the second tier has for a method, or will have.
-struct HotMethod {
-    /// The version that counts.
-    counted: &'static CodeVersion,
-    /// Whether the second tier's version is current.
-    is_replaced: bool,
-    /// By IL offset of a loop: the address of its continuation, 0 until there is one.
-    continuations: FxHashMap<u32, usize>,
+/// The address of a method, which lives as long as the process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct MethodKey(*const Method);
+
+// SAFETY: methods are shared between threads.
+unsafe impl Send for MethodKey {}
+
+impl MethodKey {
+    fn method(self) -> &'static Method {
+        // SAFETY: made of the method of code that counts, which lives as long as the process.
+        unsafe { &*self.0 }
+    }
 }
 
-#[derive(Clone, Copy)]
-struct Request {
-    method: &'static Method,
-    counted: &'static CodeVersion,
-    /// A loop to continue; None: the whole method.
-    round_of: Option<u32>,
-}
-
-#[derive(Default)]
 struct State {
-    methods: FxHashMap<*const Method, HotMethod>,
-    /// In the order of the requests; those before `next` are done.
-    queue: Vec<Request>,
-    next: usize,
+    hot: HotQueue<MethodKey, &'static CodeVersion>,
     is_started: bool,
 }
 
-// SAFETY: the keys of `methods` are not followed.
-unsafe impl Send for State {}
-
-static HOT: Mutex<rank::HotMethods, Option<State>> = Mutex::new(None);
-/// Counts requests; the thread sleeps on it.
-static REQUESTED: WaitWord = WaitWord::new(0);
+static HOT: Mutex<rank::HotMethods, State> = Mutex::new(State { hot: HotQueue::new(), is_started: false });
+/// The thread sleeps on it.
+static REQUESTED: HotSignal = HotSignal::new();
 
 /// The stub's hook for counters that have overflowed (`StubId::Hot`).
 ///
@@ -123,52 +112,25 @@ fn note(method: &'static Method, round_of: Option<u32>) -> usize {
     STATISTICS.overflows.fetch_add(1, Ordering::Relaxed);
     let (code, must_start) = {
         let mut state = HOT.lock();
-        let state = state.get_or_insert_default();
-        let requested = state.queue.len();
-        let code = state.note(method, round_of);
-        if state.queue.len() == requested {
-            return code;
+        let counted = || versions::current(method).filter(|version| version.purpose == Purpose::Counted);
+        let noted = state.hot.note(MethodKey(method), round_of, counted);
+        if noted.code != 0 {
+            // Relaxed: a counter.
+            STATISTICS.continued.fetch_add(1, Ordering::Relaxed);
+        }
+        if !noted.is_requested {
+            return noted.code;
         }
         // Relaxed: a counter.
-        STATISTICS.longest_queue.fetch_max((state.queue.len() - state.next) as u64, Ordering::Relaxed);
-        (code, !std::mem::replace(&mut state.is_started, true))
+        STATISTICS.longest_queue.fetch_max(state.hot.waiting() as u64, Ordering::Relaxed);
+        (noted.code, !std::mem::replace(&mut state.is_started, true))
     };
-    if must_start
-        && start().is_err()
-        && let Some(state) = &mut *HOT.lock()
-    {
+    if must_start && start().is_err() {
         // The next request tries again.
-        state.is_started = false;
+        HOT.lock().is_started = false;
     }
-    // Release: pairs with the Acquire in `wait`.
-    REQUESTED.atomic().fetch_add(1, Ordering::Release);
-    REQUESTED.wake_all();
+    REQUESTED.requested();
     code
-}
-
-impl State {
-    fn note(&mut self, method: &'static Method, round_of: Option<u32>) -> usize {
-        let Some(known) = self.methods.get_mut(&std::ptr::from_ref(method)) else {
-            let version = versions::current(method);
-            if let Some(counted) = version.filter(|version| version.purpose == Purpose::Counted) {
-                let hot = HotMethod { counted, is_replaced: false, continuations: FxHashMap::default() };
-                self.methods.insert(method, hot);
-                self.queue.push(Request { method, counted, round_of: None });
-            }
-            return 0;
-        };
-        let Some(offset) = round_of.filter(|_| known.is_replaced) else { return 0 };
-        if let Some(&code) = known.continuations.get(&offset) {
-            if code != 0 {
-                // Relaxed: a counter.
-                STATISTICS.continued.fetch_add(1, Ordering::Relaxed);
-            }
-            return code;
-        }
-        known.continuations.insert(offset, 0);
-        self.queue.push(Request { method, counted: known.counted, round_of });
-        0
-    }
 }
 
 fn start() -> std::io::Result<()> {
@@ -177,7 +139,9 @@ fn start() -> std::io::Result<()> {
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         let mut replaced = Vec::new();
         loop {
-            match next_request() {
+            // The lock is free again before the request is served.
+            let request = HOT.lock().hot.take();
+            match request {
                 Some(request) => replaced.extend(serve(t, request)),
                 None => {
                     settle(&mut replaced);
@@ -195,33 +159,15 @@ fn start() -> std::io::Result<()> {
 /// So many methods are replaced before the world is stopped to settle them, though there are more requests.
 const MAX_UNSETTLED: usize = 64;
 
-fn next_request() -> Option<Request> {
-    let mut state = HOT.lock();
-    let state = state.as_mut()?;
-    let request = state.queue.get(state.next).copied();
-    match request {
-        Some(_) => state.next += 1,
-        None => {
-            state.queue.clear();
-            state.next = 0;
-        }
-    }
-    request
-}
-
 /// Waits for a request.
 fn wait() {
-    let mut state = HOT.lock();
-    while state.as_ref().is_none_or(|state| state.next == state.queue.len()) {
-        // Acquire: a later request ends the wait.
-        let seen = REQUESTED.load(Ordering::Acquire);
-        MutexGuard::unlocked(&mut state, || REQUESTED.wait(seen, None));
-    }
+    REQUESTED.wait(|signal| signal.seen_if_idle(&HOT.lock().hot));
 }
 
 /// Compiles what is asked for; what was replaced by it.
-fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
-    let Request { method, counted, round_of } = request;
+fn serve(t: CurrentThread, request: HotRequest<MethodKey, &'static CodeVersion>) -> Option<Replaced> {
+    let HotRequest { method: key, counted, round_of } = request;
+    let method = key.method();
     let what = match round_of {
         None => NextTier::Whole,
         Some(il_offset) => {
@@ -241,11 +187,7 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
     };
     compile::log_published(method, body.start);
     if let Some(il_offset) = round_of {
-        let mut state = HOT.lock();
-        let known = state.as_mut().and_then(|state| state.methods.get_mut(&std::ptr::from_ref(method)));
-        if let Some(known) = known {
-            known.continuations.insert(il_offset, body.start);
-        }
+        HOT.lock().hot.set_continuation(key, il_offset, body.start);
         // Relaxed: a counter.
         STATISTICS.continuations.fetch_add(1, Ordering::Relaxed);
         return None;
@@ -258,10 +200,7 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
     STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
     STATISTICS.replaced_code_bytes.fetch_add(u64::from(counted.body.len_bytes), Ordering::Relaxed);
     STATISTICS.replaced_record_bytes.fetch_add(counted.body.record_bytes() as u64, Ordering::Relaxed);
-    let mut state = HOT.lock();
-    if let Some(known) = state.as_mut().and_then(|state| state.methods.get_mut(&std::ptr::from_ref(method))) {
-        known.is_replaced = true;
-    }
+    HOT.lock().hot.set_replaced(key);
     Some(Replaced { method, version: counted })
 }
 
@@ -270,6 +209,7 @@ fn settle(replaced: &mut Vec<Replaced>) {
         return;
     }
     saki_thread::with_world_stopped(StopReason::Unloading, |token| versions::settle(replaced, token));
+    saki_code::forget_written();
     // Relaxed: a counter.
     STATISTICS.stops.fetch_add(1, Ordering::Relaxed);
     replaced.clear();
@@ -288,10 +228,7 @@ pub(crate) fn release() {
 /// In a forked child, which has no such thread: what the parent's thread had not served yet is asked for again.
 pub(crate) fn begin_child() {
     child_locks::revive(&HOT);
-    if let Some(state) = &mut *HOT.lock() {
-        state.methods.retain(|_, known| known.is_replaced);
-        state.methods.values_mut().for_each(|known| known.continuations.retain(|_, code| *code != 0));
-        let methods = std::mem::take(&mut state.methods);
-        *state = State { methods, ..State::default() };
-    }
+    let mut state = HOT.lock();
+    state.hot.forget_requests();
+    state.is_started = false;
 }
