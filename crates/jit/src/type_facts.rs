@@ -8,8 +8,8 @@ use saki_types::{ElementType, LibraryType, Ty};
 pub(crate) struct ValueLayout {
     pub size_bytes: u32,
     pub align_bytes: u32,
-    /// How the value is written, four bits for each 8-byte word: 0 as a word; else [`Half`] of its lower four bytes and,
-    /// from bit 2 on, of its upper ones.
+    /// How the value is written, four bits for each 8-byte word: 0 as a word; else [`Half`] of its lower four bytes,
+    /// and from bit 2 on of its upper ones.
     pieces: u32,
 }
 

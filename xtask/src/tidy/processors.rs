@@ -23,13 +23,12 @@ const ROOMS: [&str; 7] = [
 /// A file that asks, and why.
 type Place = (&'static str, &'static str);
 
-const PLACES: [Place; 13] = [
+const PLACES: [Place; 12] = [
     ("crates/abi/src/native.rs", "which calling convention of C functions is this processor's"),
     ("crates/code/src/frame_liveness.rs", "which decoder of instructions the analysis takes"),
     ("crates/code/src/frame_liveness/dataflow.rs", "an instruction that one of the decoders never gives"),
     ("crates/corelib/src/diagnostics.rs", "managed code asks for CPUID"),
     ("crates/dotnet/src/places.rs", "the processor's name in folders and variables"),
-    ("crates/gc/src/mmtk/addresses.rs", "a prefetch, which the other does without"),
     ("crates/icall/src/mono/runtime.rs", "the processor's name as Mono's users know it"),
     ("crates/icall/src/runtime_services/runtime_information.rs", "the processor's number in an enumeration"),
     ("crates/interop/src/dllmap.rs", "the processor's name in configuration files"),

@@ -23,11 +23,13 @@ impl TypeFact {
         use ElementType as E;
         match self {
             TypeFact::Enum => ty.is_enum(),
-            TypeFact::Primitive => match ty.element_type {
-                E::Boolean | E::Char | E::I | E::U => true,
-                E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8 => true,
-                _ => false,
-            },
+            TypeFact::Primitive => {
+                let is_number = matches!(
+                    ty.element_type,
+                    E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8
+                );
+                is_number || matches!(ty.element_type, E::Boolean | E::Char | E::I | E::U)
+            }
             TypeFact::ValueType => ty.is_value_type(),
         }
     }

@@ -211,9 +211,11 @@ unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize, kep
                 let handler = code.tables.handlers_of(call)[0];
                 let sp = frame - call.frame_offset_bytes as usize;
                 let landing = start + handler.landing_offset as usize;
-                // SAFETY: the stub's words, and those where prologues save registers.
-                let values =
-                    kept_at.map(|place| if NativeAbi::HOST.landings_keep_registers { unsafe { *place } } else { 0 });
+                let values = kept_at.map(|place| match NativeAbi::HOST.landings_keep_registers {
+                    // SAFETY: a word of the stub's, or one where a prologue saves a register.
+                    true => unsafe { *place },
+                    false => 0,
+                });
                 // SAFETY: the compiler's tables say so.
                 unsafe { saki_jit_test_land(exception.address(), 77, sp, frame, landing, thread as usize, &values) }
             }

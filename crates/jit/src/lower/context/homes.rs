@@ -1,11 +1,11 @@
 //! Homes: stack slots that hold locals during calls in cold blocks.
 //!
 //! A call in a cold block (a failed check in a try region, the slow path of a lock or a cast) destroys registers, and
-//! on some processors all of them if it may land in a handler. If locals stayed Cranelift variables across such a call, the register
-//! allocator, which splits a value's range at most twice, would keep them in memory everywhere, hot loops included. So
-//! the cold block stores the live locals to their homes before the call and reloads them after it, and exceptions from
-//! such calls land in a separate pad that reloads the locals of the handler. For calls in hot blocks the register
-//! allocator does this.
+//! on some processors all of them if it may land in a handler. If locals stayed Cranelift variables across such a call,
+//! the register allocator, which splits a value's range at most twice, would keep them in memory everywhere, hot loops
+//! included. So the cold block stores the live locals to their homes before the call and reloads them after it, and
+//! exceptions from such calls land in a separate pad that reloads the locals of the handler. For calls in hot blocks
+//! the register allocator does this.
 //!
 //! Invariant: code that names the cold landing pad of a clause has stored the locals that are live at its handler.
 
