@@ -198,18 +198,25 @@ fn vectors(_: &Machine) -> Finding {
 }
 
 fn atomic_instructions(_: &Machine) -> Finding {
-    Finding::fact(
-        "atomic instructions",
-        match errata::locked_reads() {
-            LockedReads::Ordered => "reads stay behind locked instructions; no fence",
-            LockedReads::SingleProcessor => "reads may pass locked instructions, but there is one processor; no fence",
-            LockedReads::FixedByFirmware => "reads could pass locked instructions; the firmware prevents it; no fence",
-            LockedReads::NeedFence => {
-                "reads may pass locked instructions (AMD K8 revision E): a fence follows them in compiled code and in Saki's \
-                 locks; the C library's and the collector's own are as they were built"
-            }
-        },
-    )
+    let text = ordering_of_atomics(errata::locked_reads(), saki_jit::atomics_are_fences());
+    Finding::fact("atomic instructions", text.to_owned())
+}
+
+/// What is done about a processor whose locked instructions have the fault of `reads`, or, where `are_fences` is not
+/// set, whose atomic operations are loops of exclusive loads and stores.
+fn ordering_of_atomics(reads: LockedReads, are_fences: bool) -> &'static str {
+    match reads {
+        LockedReads::NeedFence => {
+            "reads may pass locked instructions (AMD K8 revision E): a fence follows them in compiled code and in Saki's \
+             locks; the C library's and the collector's own are as they were built"
+        }
+        _ if !are_fences => {
+            "exclusive loads and stores, which reads may pass (no LSE): a fence follows them in compiled code"
+        }
+        LockedReads::Ordered => "reads stay behind locked instructions; no fence",
+        LockedReads::SingleProcessor => "reads may pass locked instructions, but there is one processor; no fence",
+        LockedReads::FixedByFirmware => "reads could pass locked instructions; the firmware prevents it; no fence",
+    }
 }
 
 fn class_library(machine: &Machine) -> Finding {
@@ -379,6 +386,18 @@ mod tests {
     fn instruction_sets_are_named_as_people_do() {
         for (flag, name) in [("has_sse3", "SSE3"), ("has_sse41", "SSE4.1"), ("has_avx2", "AVX2"), ("has_lse", "LSE")] {
             assert_eq!(super::instruction_set_name(flag), name);
+        }
+    }
+
+    #[test]
+    fn atomics_without_order_have_a_fence() {
+        use super::{LockedReads, ordering_of_atomics};
+        for reads in
+            [LockedReads::Ordered, LockedReads::SingleProcessor, LockedReads::FixedByFirmware, LockedReads::NeedFence]
+        {
+            let is_fenced = |are_fences| !ordering_of_atomics(reads, are_fences).contains("no fence");
+            assert!(is_fenced(false));
+            assert_eq!(is_fenced(true), reads == LockedReads::NeedFence);
         }
     }
 
