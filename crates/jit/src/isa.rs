@@ -102,3 +102,9 @@ pub fn atomics_are_fences() -> bool {
 pub fn atomics_are_fences() -> bool {
     true
 }
+
+/// The same of code for the baseline processor (`CompilerOptions::host_features` is not set), which on aarch64 has no
+/// LSE.
+pub fn baseline_atomics_are_fences() -> bool {
+    cfg!(target_arch = "x86_64")
+}

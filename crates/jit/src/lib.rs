@@ -39,7 +39,7 @@ mod vector_memory;
 pub use compiler::{CompileContext, Compiler};
 pub use dump::Dump;
 pub use error::CompileError;
-pub use isa::{atomics_are_fences, has_vectors, host_features};
+pub use isa::{atomics_are_fences, baseline_atomics_are_fences, has_vectors, host_features};
 pub use options::{CompilerOptions, OptLevel, Tier, Tiers};
 pub use output::{CompiledBy, CompiledCode, CompiledTables};
 pub use symbols::{LibCall, RelocTarget};

@@ -51,8 +51,9 @@ fn write_method(text: &mut String, method: &'static Method, form: Form) -> LoadR
     let dump = match form {
         Form::Ir => function.to_string(),
         Form::Clif | Form::Disassembly => {
-            let options =
-                CompilerOptions { host_features: false, verify: true, ..compile::compiler().options().clone() };
+            let of_machine = compile::compiler().options().clone();
+            let fence_after_atomics = of_machine.fence_after_atomics || !saki_jit::baseline_atomics_are_fences();
+            let options = CompilerOptions { host_features: false, verify: true, fence_after_atomics, ..of_machine };
             let dump = Compiler::new(options).and_then(|c| c.dump(&function)).map_err(|e| failed(&e))?;
             if form == Form::Clif { dump.clif_text() } else { dump.machine_text() }
         }
