@@ -150,7 +150,11 @@ impl ManagedThread {
     fn look_at_stack(&self, sp: usize) -> bool {
         let reserve = self.reserve();
         if self.grows_all_the_time() {
-            return false;
+            // The poll bit stays. A frame that cannot move uses up the stack as any other does.
+            if reserve.is_left_at(sp) {
+                reserve.close();
+            }
+            return sp < reserve.lower() && reserve.takes_overflow_at(sp);
         }
         if reserve.is_left_at(sp) {
             // Before it is closed: see `close`.
