@@ -277,11 +277,12 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     fn float_of_unsigned(&mut self, ty: MachineType, to: Reg, source: Reg) {
         let (large, done) = (self.masm.label(), self.masm.label());
         self.registers.lock(source);
+        // Before the paths part: what the register held is stored for both.
+        let half = self.fresh(false);
         self.masm.jump_if(Relation::Less, MachineType::I64, source, RegImm::Imm(0), large, None);
         self.masm.integer_to_float(ty, to, MachineType::I64, source);
         self.masm.jump(done);
         self.masm.bind(large);
-        let half = self.fresh(false);
         self.move_register(half, source);
         self.masm.shift(ShiftOp::RightUnsigned, MachineType::I64, half, 1);
         self.move_register(M::SCRATCH, source);

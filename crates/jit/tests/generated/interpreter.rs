@@ -32,12 +32,19 @@ pub struct Interpreter<'m> {
     pub memory: &'m mut [u8],
     pub base: u64,
     pub saturates_conversions: bool,
+    /// Functions that may be called, by the addresses of their codes.
+    pub callees: &'m [(u64, Function)],
     allocated: Vec<u8>,
 }
 
 impl<'m> Interpreter<'m> {
-    pub fn new(memory: &'m mut [u8], base: u64, saturates_conversions: bool) -> Interpreter<'m> {
-        Interpreter { memory, base, saturates_conversions, allocated: Vec::new() }
+    pub fn new(
+        memory: &'m mut [u8],
+        base: u64,
+        saturates_conversions: bool,
+        callees: &'m [(u64, Function)],
+    ) -> Interpreter<'m> {
+        Interpreter { memory, base, saturates_conversions, callees, allocated: Vec::new() }
     }
 
     /// The function's result (0 if it has none), or the exception that leaves it.
@@ -83,6 +90,7 @@ impl<'m> Interpreter<'m> {
                 Next::Block(if frame.get(*cond) != 0 { *then } else { *otherwise })
             }
             Terminator::Ret(value) => Next::Result(value.map_or(0, |value| frame.get(value) as u64)),
+            Terminator::Throw(exception) => return Err(frame.get(*exception) as u64),
             other => panic!("no meaning for {other:?}"),
         })
     }
@@ -125,6 +133,20 @@ impl<'m> Interpreter<'m> {
                 }
                 self.store(addr.wrapping_add_signed(i64::from(offset)), mem, get(value));
                 0
+            }
+            Op::StoreRef { addr, offset, value, flags, .. } => {
+                let addr = get(addr) as u64;
+                if addr == 0 && flags.null_check == NullCheck::Needed {
+                    return Err(NULL_REFERENCE);
+                }
+                self.store(addr.wrapping_add_signed(i64::from(offset)), MemType::Ref, get(value));
+                0
+            }
+            Op::Call { target: CallTarget::Indirect(code), ref args, .. } => {
+                let (callees, code) = (self.callees, get(code) as u64);
+                let (_, callee) = callees.iter().find(|(address, _)| *address == code).expect("a function's code");
+                let args: Vec<u64> = args.iter().map(|&arg| get(arg) as u64).collect();
+                Bits::from(self.run(callee, &args)?)
             }
             Op::LocAlloc { bytes, zero } => {
                 assert!(zero, "memory without contents");

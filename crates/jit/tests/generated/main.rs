@@ -9,11 +9,14 @@ mod steps;
 use common::*;
 use interpreter::Interpreter;
 use proptest::prelude::*;
-use saki_abi::object::{ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
+use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
 use saki_il::import::ImportOptions;
 use saki_il::ir::*;
 use saki_jit::CompilerOptions;
-use steps::{ARRAY, ELEMENTS, FLOATS, VECTORS, WORDS, function, step};
+use steps::{
+    ARRAY, CALLEES, ELEMENTS, FLOATS, OBJECT_COUNT, OBJECT_WORDS, OBJECTS, REFERENCE, REFERENCE_COUNT, REFERENCES,
+    VECTORS, WORDS, callees, function, step,
+};
 
 fn is_same_word(index: usize, a: u64, b: u64) -> bool {
     let both_nan = if index >= VECTORS {
@@ -32,11 +35,15 @@ fn is_same_word(index: usize, a: u64, b: u64) -> bool {
 /// What functions get: a memory of their own, and arguments.
 struct Input {
     words: Vec<u64>,
-    args: [u64; 7],
+    args: [u64; 8],
+    /// The functions that generated ones call, by the addresses of their codes.
+    callees: Vec<(u64, Function)>,
+    /// The log bits of the words' memory, a byte for 64 bytes: only code reads them.
+    _log_bits: Vec<u8>,
 }
 
 impl Input {
-    fn new(a: i32, b: i64, c: i32, d: f64, has_array: bool) -> Input {
+    fn new(a: i32, b: i64, c: i32, d: f64, has_array: bool, machine: &mut Machine) -> Input {
         let mut words = vec![0; WORDS];
         let args = [
             words.as_mut_ptr() as u64,
@@ -46,8 +53,17 @@ impl Input {
             d.to_bits(),
             u64::from((d as f32).to_bits()),
             if has_array { words[ARRAY..].as_ptr() as u64 } else { 0 },
+            words[OBJECTS..].as_ptr() as u64,
         ];
-        Input { words, args }
+        let mut codes = Vec::new();
+        for ir in callees() {
+            codes.push((machine.compile(&ir) as u64, ir.func.clone()));
+            let code = machine.compiler.compile_baseline(&ir.func).expect("the baseline compiler covers callees");
+            codes.push((machine.place(code) as u64, ir.func));
+        }
+        let log_bits = vec![c.cast_unsigned() as u8; WORDS / 8 + 2];
+        machine.thread.log_bit_base = (log_bits.as_ptr() as usize).wrapping_sub(words.as_ptr() as usize >> 6);
+        Input { words, args, callees: codes, _log_bits: log_bits }
     }
 
     /// Gives the memory its first contents.
@@ -60,6 +76,22 @@ impl Input {
                 _ => (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7,
             };
         }
+        for (index, (code, _)) in self.callees.iter().enumerate() {
+            self.words[CALLEES + index] = *code;
+        }
+        let objects: [u64; OBJECT_COUNT] =
+            std::array::from_fn(|index| self.words[OBJECTS + index * OBJECT_WORDS..].as_ptr() as u64);
+        for index in 0..OBJECT_COUNT {
+            let next = objects.get(index + 1).copied().unwrap_or(0);
+            self.words[OBJECTS + index * OBJECT_WORDS + REFERENCE as usize / 8] = next;
+        }
+        let array = REFERENCES + 1;
+        self.words[REFERENCES] = self.words[array..].as_ptr() as u64;
+        self.words[array + ARRAY_LENGTH_OFFSET as usize / 8] = REFERENCE_COUNT as u64;
+        for index in 0..REFERENCE_COUNT {
+            let object = objects.get(index).copied().unwrap_or(0);
+            self.words[array + ARRAY_DATA_OFFSET as usize / 8 + index] = object;
+        }
         self.words[ARRAY + OBJECT_VTABLE_OFFSET as usize / 8] = 0;
         self.words[ARRAY + ARRAY_LENGTH_OFFSET as usize / 8] = ELEMENTS as u64;
     }
@@ -71,18 +103,25 @@ impl Input {
     }
 }
 
+/// Leaves numbers on the stack, so that code that reads what it has not written differs.
+#[inline(never)]
+fn fill_stack() {
+    std::hint::black_box([0xABCD_EF01_2345_6789_u64; 2048]);
+}
+
 type Outcome = (Result<u64, u64>, Vec<u64>);
 
 fn run_code(machine: &mut Machine, input: &mut Input, sig: &CallSig, code: usize) -> Outcome {
     input.reset();
+    fill_stack();
     let result = machine.run(sig, code, &input.args);
     (result, input.words.clone())
 }
 
 fn interpret(input: &mut Input, function: &Function, saturates_conversions: bool) -> Outcome {
     input.reset();
-    let args = input.args;
-    let result = Interpreter::new(input.bytes(), args[0], saturates_conversions).run(function, &args);
+    let (args, callees) = (input.args, input.callees.clone());
+    let result = Interpreter::new(input.bytes(), args[0], saturates_conversions, &callees).run(function, &args);
     (result, input.words.clone())
 }
 
@@ -114,7 +153,7 @@ proptest! {
         let sig = &ir.func.sig;
         let options = CompilerOptions { stress_poll: poll, saturates_conversions, ..CompilerOptions::new(HEAP) };
         let mut machine = Machine::with_options(options);
-        let mut input = Input::new(a, b, c, d, has_array);
+        let mut input = Input::new(a, b, c, d, has_array, &mut machine);
         let expected = interpret(&mut input, &ir.func, saturates_conversions);
 
         let optimised = machine.compile(&ir);

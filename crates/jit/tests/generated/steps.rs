@@ -1,9 +1,13 @@
 //! Generates functions of the IR: lists of steps, of which each adds some instructions over the values before it.
 
+mod calls;
 mod elements;
+mod objects;
 
 use crate::common::*;
+pub use calls::callees;
 use elements::{Elements, elements};
+pub use objects::REFERENCE;
 use proptest::prelude::*;
 use saki_abi::HelperId;
 use saki_il::ir::*;
@@ -15,21 +19,33 @@ const F64: IrType = IrType::F64;
 const V128: IrType = IrType::V128;
 
 /// Words of the memory that generated functions read and write: integers below, floats from `FLOATS` on, vectors from
-/// `VECTORS` on, and an array of `ELEMENTS` I32 from `ARRAY` on.
-pub const WORDS: usize = 100;
+/// `VECTORS` on, and an array of `ELEMENTS` I32 from `ARRAY` on. Behind these are the codes of functions, objects, and
+/// the address of an array of references, which follows it.
+pub const WORDS: usize = REFERENCES + 12;
 pub const VECTORS: usize = 64;
 pub const FLOATS: usize = 32;
 pub const ARRAY: usize = 80;
 pub const ELEMENTS: usize = 12;
-/// Parameters of generated functions; the first is the address of the words, the last an array or null.
-const PARAMS: [IrType; 7] = [I64, I32, I64, I32, F64, F32, IrType::Ref];
+pub const CALLEES: usize = 100;
+pub const OBJECTS: usize = 106;
+pub const OBJECT_WORDS: usize = 4;
+pub const OBJECT_COUNT: usize = 4;
+pub const REFERENCES: usize = OBJECTS + OBJECT_COUNT * OBJECT_WORDS;
+pub const REFERENCE_COUNT: usize = 5;
+/// Parameters of generated functions; the first is the address of the words, the last two an array or
+/// null, and an object.
+const PARAMS: [IrType; 8] = [I64, I32, I64, I32, F64, F32, IrType::Ref, IrType::Ref];
 /// The parameter with the array.
 const ARRAY_PARAM: u32 = 6;
+/// The parameter with the object.
+const OBJECT_PARAM: u32 = 7;
 /// The local to which handlers write the exception.
 const CAUGHT: usize = PARAMS.len() + 1;
 
-/// Locals of generated functions that steps read and write: the parameters and four more. Counters of loops follow.
-const VARIABLES: usize = PARAMS.len() + 4;
+/// Locals of generated functions that steps read and write: the parameters and more, so many that not all have
+/// registers. Counters of loops follow.
+const VARIABLES: usize = PARAMS.len() + MORE.len();
+const MORE: [IrType; 9] = [I32, I64, F64, V128, I64, I32, I64, I64, F64];
 
 /// One step of a generated function; the numbers choose among the existing values.
 #[derive(Clone, Debug)]
@@ -75,6 +91,11 @@ pub enum Step {
     RiskyConvert(usize, IrType, usize, bool),
     /// Likewise, a loop over elements of the array.
     Elements(Elements),
+    /// A call of one of `callees`, which may throw.
+    Call(usize, [usize; 2]),
+    /// An access to a field of an object, or to an element of an array of references.
+    Access(usize, usize, usize),
+    CompareObjects(usize, usize),
 }
 
 const INTEGER_OPS: [BinOp; 9] =
@@ -284,6 +305,9 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (n.clone(), scalar(), n.clone(), any::<bool>())
             .prop_map(|(target, ty, a, unsigned)| Step::RiskyConvert(target, ty, a, unsigned)),
         3 => elements().prop_map(Step::Elements),
+        4 => (n.clone(), n.clone(), n.clone()).prop_map(|(which, a, b)| Step::Call(which, [a, b])),
+        6 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, object, value)| Step::Access(what, object, value)),
+        1 => (n.clone(), n.clone()).prop_map(|(a, b)| Step::CompareObjects(a, b)),
     ]
 }
 
@@ -600,6 +624,9 @@ impl Generator {
                 self.add(Op::Conv { value, target, checked: true, source_unsigned }, to);
             }
             Step::Elements(ref elements) => self.elements(elements),
+            Step::Call(which, numbers) => self.call(which, numbers),
+            Step::Access(what, object, value) => self.access(what, object, value),
+            Step::CompareObjects(a, b) => self.compare_objects(a, b),
         }
     }
 
@@ -608,7 +635,7 @@ impl Generator {
     fn forget(&mut self) {
         self.known.clear();
         self.joins.iter_mut().for_each(|join| join.known = 0);
-        for number in 0..VARIABLES - 2 {
+        for number in 0..VARIABLES - 3 {
             self.add_step(&Step::Get(number));
         }
     }
@@ -700,9 +727,9 @@ impl Generator {
 
 /// A local that steps read and write: no address, since these differ from run to run.
 fn variable(number: usize) -> usize {
-    let variables = VARIABLES - 2;
+    let variables = VARIABLES - 3;
     let local = 1 + number % variables;
-    if local < ARRAY_PARAM as usize { local } else { local + 1 }
+    if local < ARRAY_PARAM as usize { local } else { local + 2 }
 }
 
 /// A memory type, its stack type, and the offset of a slot of that type.
@@ -725,7 +752,7 @@ fn vector_place(mem: usize, at: usize) -> (MemType, i32) {
 
 pub fn function(steps: &[Step]) -> Ir {
     let mut ir = Ir::new("generated", &PARAMS, Some(I64));
-    for ty in [I32, I64, F64, V128] {
+    for ty in MORE {
         ir.local(ty, false);
     }
     let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new(), region: None, has_loop: false };
@@ -756,7 +783,10 @@ pub fn function(steps: &[Step]) -> Ir {
     let addr = generator.words();
     let (offset, mem) = ((VECTORS * 8) as i32, MemType::V128);
     generator.ir.push(Op::Store { addr, offset, value: vector, mem, flags: plain(AliasClass::Any) }, IrType::Void);
-    let result = generator.pick(I64, 1);
+    let mut result = generator.pick(I64, 1);
+    if steps.len().is_multiple_of(2) {
+        result = generator.with_all_integers(result);
+    }
     generator.ir.ret(result);
     generator.ir
 }
