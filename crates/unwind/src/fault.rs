@@ -17,8 +17,9 @@
 //!
 //! A fault becomes an exception by editing the interrupted context: PC + 1 becomes a return address (so that
 //! "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
-//! of the signal handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers
-//! keep their values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which
+//! of the signal handler. Nothing in the faulting frame runs again, so registers may be lost, but for the callee-saved
+//! ones: these stay as they are, since landing pads of frames further out may read them.
+//! Invariant: async-signal-safe. Signal handlers run on alternate stacks, which
 //! `thread` makes.
 
 use crate::callbacks::{Callbacks, EndCause, FaultKind, callbacks};
