@@ -36,6 +36,8 @@ pub struct FrameLiveness {
     word_count: u32,
     /// Return addresses in bytes from the start of the body, ascending, each with the place of its bits in `bits`.
     calls: Box<[(u32, u32)]>,
+    /// The same of landing pads.
+    landings: Box<[(u32, u32)]>,
     bits: Box<[u64]>,
     /// Words that can be dead: those that the body reads somewhere, and those that it never accesses, which hold
     /// remains of earlier frames. Not so words that the body writes and never reads: they may be arguments for callees.
@@ -74,10 +76,20 @@ impl CodeInfo {
     /// The words that are live when the call with this return address returns; `None` when they are unknown. The first
     /// call for a body allocates, so this is not for signal handlers.
     pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
+        self.live_words_at(return_address, |body| &body.calls)
+    }
+
+    /// The words that are live at this landing pad; `None` as above.
+    pub fn live_words_at_landing(&self, landing: usize) -> Option<LiveWords<'_>> {
+        self.live_words_at(landing, |body| &body.landings)
+    }
+
+    fn live_words_at(&self, pc: usize, places: fn(&FrameLiveness) -> &[(u32, u32)]) -> Option<LiveWords<'_>> {
         let body = self.liveness.get_or_init(|| dataflow::analyse(self).map(Box::new)).as_ref()?;
-        let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;
-        let index = body.calls.binary_search_by_key(&offset, |call| call.0).ok()?;
-        let first = body.calls[index].1 as usize;
+        let offset = u32::try_from(pc.checked_sub(self.start)?).ok()?;
+        let places = places(body);
+        let index = places.binary_search_by_key(&offset, |place| place.0).ok()?;
+        let first = places[index].1 as usize;
         let len = (body.word_count as usize + CALLEE_SAVED.len()).div_ceil(64);
         Some(LiveWords { body, live: &body.bits[first..first + len] })
     }

@@ -159,6 +159,11 @@ impl CodeInfo {
         self.rare.as_ref().map_or(&[], |rare| &rare.clauses)
     }
 
+    /// The handlers of all protected calls.
+    pub fn handlers(&self) -> &[EnclosingHandler] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.handlers)
+    }
+
     /// Handlers around a protected call, innermost first.
     pub fn handlers_of(&self, call: &ProtectedCall) -> &[EnclosingHandler] {
         self.rare.as_ref().map_or(&[], |rare| call.handlers_in(&rare.handlers))

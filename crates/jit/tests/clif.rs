@@ -168,8 +168,7 @@ fn array_loop() {
               jmp     label7
             block8:
               call    User(userextname1)
-              ud2
-        "#]],
+              ud2"#]],
     );
 }
 

@@ -213,7 +213,7 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target,
                 // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
                 let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
                 // SAFETY: the frames that have been walked are still there, since the stub waits.
-                let registers = unsafe { kept.values() };
+                let registers = unsafe { kept.values(info, handler) };
                 let selector = u64::from(handler.clause_index);
                 return Landing { registers, ..landing(info, &frame, call, handler, seen, selector) };
             }
@@ -221,7 +221,7 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target,
                 // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 // SAFETY: the frames that have been walked are still there, since the stub waits.
-                let registers = unsafe { kept.values() };
+                let registers = unsafe { kept.values(info, handler) };
                 return Landing { registers, ..landing(info, &frame, call, handler, exception, target.to_token()) };
             }
         }
@@ -272,11 +272,20 @@ impl KeptRegisters {
         }
     }
 
+    /// The registers for the landing pad of `handler`, a part of `info`. Those that the body has saved for its caller
+    /// and the pad does not read become 0: Rust and native functions that it calls save them, and collections would
+    /// take old values there for references.
+    ///
     /// # Safety
     /// The frames that the walk has left, and the stub's, are still on the stack.
-    unsafe fn values(&self) -> [usize; LANDING_REGISTERS] {
-        // SAFETY: words of these frames: of the stub's landing, or where prologues save registers (`SpillArea`).
-        self.0.map(|place| unsafe { (place as *const usize).read() })
+    unsafe fn values(&self, info: &CodeInfo, handler: &EnclosingHandler) -> [usize; LANDING_REGISTERS] {
+        let live = info.live_words_at_landing(info.start + handler.landing_offset as usize);
+        let is_own = |index| info.spill_area.is_some_and(|area| area.saved_register_bytes(index).is_some());
+        std::array::from_fn(|index| match live {
+            Some(live) if is_own(index) && !live.reads_register(index) => 0,
+            // SAFETY: a word of these frames: of the stub's landing, or where a prologue saves registers (`SpillArea`).
+            _ => unsafe { (self.0[index] as *const usize).read() },
+        })
     }
 }
 

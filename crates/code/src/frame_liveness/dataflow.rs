@@ -301,10 +301,19 @@ impl<'a> Body<'a> {
             offsets.push((return_offset, words.len() as u32));
             words.extend(live);
         }
+        let pads: BTreeSet<u32> = self.info.handlers().iter().map(|handler| handler.landing_offset).collect();
+        let mut landings = Vec::with_capacity(pads.len());
+        for pad in pads {
+            if let Some(index) = index_of(pad) {
+                landings.push((pad, words.len() as u32));
+                words.extend_from_slice(&live_in[index * len..][..len]);
+            }
+        }
         Some(FrameLiveness {
             low_bytes: self.frame.area.low_bytes,
             word_count: self.frame.word_count,
             calls: offsets.into(),
+            landings: landings.into(),
             bits: words.into(),
             own,
         })
