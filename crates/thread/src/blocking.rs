@@ -196,6 +196,10 @@ impl SafeRegion<'_> {
     pub fn try_leave(self) -> Result<(), Self> {
         if self.nested || STOP_WORDS.try_leave_safe(&self.thread.state, self.thread.poll_word()) {
             std::hint::black_box(&self.registers);
+            if !self.nested {
+                // Relaxed: the thread is RUNNING, so the flag is not read.
+                self.thread.is_in_runtime.store(false, Ordering::Relaxed);
+            }
             std::mem::forget(self);
             return Ok(());
         }

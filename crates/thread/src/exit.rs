@@ -2,7 +2,7 @@
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
-//! | `FOREGROUND` | + 1 | starter, before the thread can end | Relaxed: its program order is enough |
+//! | `FOREGROUND` | + 1 | starter, `set_background`, before the thread can end | Relaxed: its program order is enough |
 //! | `FOREGROUND` | − 1 | a thread that ends; then it looks at `WAITERS` | SeqCst: either it sees the waiter's change or the waiter sees its |
 //! | `WAITERS` | + 1, − 1 | a waiting thread, around its waits; after adding it looks at `FOREGROUND` | SeqCst, as above |
 //!
@@ -106,11 +106,10 @@ impl ManagedThread {
             true => (ThreadKind::Foreground, ThreadKind::Background),
             false => (ThreadKind::Background, ThreadKind::Foreground),
         };
+        // Before the kind changes: a thread that ends and sees itself in the foreground takes itself off the count.
+        count_started(to);
         // AcqRel: the caller whose CAS changes the kind also moves the count, once.
         let changed = self.kind.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        if changed {
-            count_started(to);
-            count_ended(from);
-        }
+        count_ended(if changed { from } else { to });
     }
 }
