@@ -83,6 +83,9 @@ impl Fields {
     /// Whether all bytes behind the last field of each struct are padding: not in inline arrays, buffers of fixed size,
     /// and structs that were given a size.
     fn add(&mut self, ty: Ty, base: u32) -> Result<bool, CompileError> {
+        if ty.has_declared_size()? {
+            return Ok(false);
+        }
         let mut end = 0;
         for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
             let (field_ty, offset_bytes) = (field.storage_ty()?, field.offset_bytes()?);

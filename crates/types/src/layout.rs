@@ -135,6 +135,15 @@ impl Type {
         }
     }
 
+    /// Whether the type declares a size, so that bytes behind its last field may be used through pointers.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn has_declared_size(&'static self) -> LoadResult<bool> {
+        let Some(def) = self.def() else { return Ok(false) };
+        Ok(def.image.meta.class_layout(def.rid)?.is_some_and(|layout| layout.class_size != 0))
+    }
+
     /// # Errors
     /// `TypeLoad` for recursive structs, bad explicit offsets, open types, invalid inline arrays.
     pub fn instance_layout(&'static self) -> LoadResult<&'static InstanceLayout> {

@@ -250,6 +250,11 @@ fn landing(
     }
 }
 
+/// Bytes from FP down to where the body's prologue has saved a callee-saved register; None if it does not.
+fn saved_at(info: &CodeInfo, index: usize) -> Option<u32> {
+    info.spill_area?.saved_register_bytes(index)
+}
+
 /// Where the values are that the callee-saved registers have in a frame of the walk, at its call: in the frame further
 /// inwards that saved the register last, or as the throwing stub found it.
 #[derive(Clone, Copy)]
@@ -264,9 +269,8 @@ impl KeptRegisters {
 
     /// The walk goes on from this frame to its caller's.
     fn leave(&mut self, info: &CodeInfo, frame: &Frame) {
-        let Some(area) = info.spill_area else { return };
         for (index, place) in self.0.iter_mut().enumerate() {
-            if let Some(bytes_below_fp) = area.saved_register_bytes(index) {
+            if let Some(bytes_below_fp) = saved_at(info, index) {
                 *place = frame.fp - bytes_below_fp as usize;
             }
         }
@@ -279,10 +283,11 @@ impl KeptRegisters {
     /// # Safety
     /// The frames that the walk has left, and the stub's, are still on the stack.
     unsafe fn values(&self, info: &CodeInfo, handler: &EnclosingHandler) -> [usize; LANDING_REGISTERS] {
-        let live = info.live_words_at_landing(info.start + handler.landing_offset as usize);
-        let is_own = |index| info.spill_area.is_some_and(|area| area.saved_register_bytes(index).is_some());
+        let has_saved_any = (0..LANDING_REGISTERS).any(|index| saved_at(info, index).is_some());
+        let landing = info.start + handler.landing_offset as usize;
+        let live = if has_saved_any { info.live_words_at_landing(landing) } else { None };
         std::array::from_fn(|index| match live {
-            Some(live) if is_own(index) && !live.reads_register(index) => 0,
+            Some(live) if saved_at(info, index).is_some() && !live.reads_register(index) => 0,
             // SAFETY: a word of these frames: of the stub's landing, or where a prologue saves registers (`SpillArea`).
             _ => unsafe { (self.0[index] as *const usize).read() },
         })
