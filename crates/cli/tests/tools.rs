@@ -340,8 +340,9 @@ fn perf_resolves_managed_code() {
     let folder = folder("perf");
     let (data, injected) = (folder.join("perf.data"), folder.join("injected.data"));
     let mut record = Command::new("perf");
-    record.args(["record", "-q", "-k", "mono", "-F", "500", "-o"]).arg(&data).arg(env!("CARGO_BIN_EXE_saki"));
-    record.args(["--perf", &format!("jitdump:{}", folder.display())]).arg(program).args(["10", "3000000"]);
+    // Some 900 samples: `Work` itself, which mostly calls, takes one in thirty.
+    record.args(["record", "-q", "-k", "mono", "-F", "2000", "-o"]).arg(&data).arg(env!("CARGO_BIN_EXE_saki"));
+    record.args(["--perf", &format!("jitdump:{}", folder.display())]).arg(program).args(["10", "20000000"]);
     let Some(done) = run_tool(&mut record) else { return };
     if !done.status.success() {
         return eprintln!("skipped: perf may not record here: {}", String::from_utf8_lossy(&done.stderr));
