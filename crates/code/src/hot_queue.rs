@@ -14,7 +14,7 @@
 
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A request to compile a method whose version `counted` counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,20 +48,21 @@ pub struct Noted {
 /// Hot methods and requests. See the module header.
 pub struct HotQueue<M, V> {
     methods: BTreeMap<M, HotMethod<V>>,
-    /// In the order of the requests; those before `next` are taken.
-    queue: Vec<HotRequest<M, V>>,
-    next: usize,
+    /// Requests that loops made, in their order.
+    of_loops: VecDeque<HotRequest<M, V>>,
+    /// Requests that calls made, in their order.
+    of_calls: VecDeque<HotRequest<M, V>>,
 }
 
 impl<M, V> HotQueue<M, V> {
     /// A queue without requests.
     pub const fn new() -> HotQueue<M, V> {
-        HotQueue { methods: BTreeMap::new(), queue: Vec::new(), next: 0 }
+        HotQueue { methods: BTreeMap::new(), of_loops: VecDeque::new(), of_calls: VecDeque::new() }
     }
 
     /// Requests that wait.
     pub fn waiting(&self) -> usize {
-        self.queue.len() - self.next
+        self.of_loops.len() + self.of_calls.len()
     }
 }
 
@@ -80,7 +81,8 @@ impl<M: Copy + Ord, V: Copy> HotQueue<M, V> {
             let Some(counted) = counted() else { return nothing };
             let hot = HotMethod { counted, is_replaced: false, continuations: BTreeMap::new() };
             self.methods.insert(method, hot);
-            self.queue.push(HotRequest { method, counted, round_of: None });
+            let queue = if round_of.is_some() { &mut self.of_loops } else { &mut self.of_calls };
+            queue.push_back(HotRequest { method, counted, round_of: None });
             return Noted { code: 0, is_requested: true };
         };
         let Some(offset) = round_of.filter(|_| known.is_replaced) else { return nothing };
@@ -88,21 +90,14 @@ impl<M: Copy + Ord, V: Copy> HotQueue<M, V> {
             return Noted { code, is_requested: false };
         }
         known.continuations.insert(offset, 0);
-        self.queue.push(HotRequest { method, counted: known.counted, round_of });
+        self.of_loops.push_back(HotRequest { method, counted: known.counted, round_of });
         Noted { code: 0, is_requested: true }
     }
 
-    /// Takes the oldest request.
-    pub fn take(&mut self) -> Option<HotRequest<M, V>> {
-        let request = self.queue.get(self.next).copied();
-        match request {
-            Some(_) => self.next += 1,
-            None => {
-                self.queue.clear();
-                self.next = 0;
-            }
-        }
-        request
+    /// Takes the oldest request that a loop made, or else, if `are_calls_served`, the oldest one that calls made.
+    pub fn take(&mut self, are_calls_served: bool) -> Option<HotRequest<M, V>> {
+        let next = self.of_loops.pop_front();
+        next.or_else(|| self.of_calls.pop_front_if(|_| are_calls_served))
     }
 
     /// The second tier's version of the method is current.
@@ -123,8 +118,8 @@ impl<M: Copy + Ord, V: Copy> HotQueue<M, V> {
     pub fn forget_requests(&mut self) {
         self.methods.retain(|_, known| known.is_replaced);
         self.methods.values_mut().for_each(|known| known.continuations.retain(|_, code| *code != 0));
-        self.queue.clear();
-        self.next = 0;
+        self.of_loops.clear();
+        self.of_calls.clear();
     }
 }
 
@@ -184,22 +179,36 @@ mod tests {
         assert!(!queue.note(1, None, || None::<u8>).is_requested, "a method of the second tier");
         assert!(queue.note(1, Some(8), || Some(7)).is_requested);
         assert!(!queue.note(1, Some(8), || Some(7)).is_requested, "it is not replaced yet");
-        assert_eq!(queue.take(), Some(HotRequest { method: 1, counted: 7, round_of: None }));
-        assert_eq!(queue.take(), None);
+        assert_eq!(queue.take(true), Some(HotRequest { method: 1, counted: 7, round_of: None }));
+        assert_eq!(queue.take(true), None);
         queue.set_replaced(1);
         assert!(!queue.note(1, None, || None).is_requested);
         assert!(queue.note(1, Some(8), || None).is_requested);
         assert!(!queue.note(1, Some(8), || None).is_requested);
-        assert_eq!((queue.waiting(), queue.take()), (1, Some(HotRequest { method: 1, counted: 7, round_of: Some(8) })));
+        assert_eq!(
+            (queue.waiting(), queue.take(true)),
+            (1, Some(HotRequest { method: 1, counted: 7, round_of: Some(8) }))
+        );
         queue.set_continuation(1, 8, 0x1000);
         assert_eq!(queue.note(1, Some(8), || None), Noted { code: 0x1000, is_requested: false });
+    }
+
+    #[test]
+    fn loops_are_served_before_calls_and_calls_when_it_is_their_time() {
+        let mut queue = HotQueue::new();
+        for (method, round_of) in [(1, None), (2, Some(8)), (3, None), (4, Some(2))] {
+            assert!(queue.note(method, round_of, || Some(())).is_requested);
+        }
+        let mut take = |are_calls_served| queue.take(are_calls_served).map(|request| request.method);
+        assert_eq!([false, true, false].map(&mut take), [Some(2), Some(4), None]);
+        assert_eq!([true, false, true, true].map(&mut take), [Some(1), None, Some(3), None]);
     }
 
     #[test]
     fn what_is_not_there_is_asked_for_again_in_a_child() {
         let mut queue = HotQueue::new();
         (0..3).for_each(|method| assert!(queue.note(method, None, || Some(())).is_requested));
-        let _ = queue.take();
+        let _ = queue.take(true);
         queue.set_replaced(0);
         assert!(queue.note(0, Some(4), || None).is_requested && queue.note(0, Some(6), || None).is_requested);
         queue.set_continuation(0, 4, 0x1000);

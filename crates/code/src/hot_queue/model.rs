@@ -84,7 +84,7 @@ impl Machine {
     fn serve(&self, requests: usize) {
         for _ in 0..requests {
             let request = loop {
-                let taken = lock(&self.queue).take();
+                let taken = lock(&self.queue).take(true);
                 match taken {
                     Some(request) => break request,
                     None => self.signal.wait(|signal| signal.seen_if_idle(&lock(&self.queue))),

@@ -343,7 +343,7 @@ fn execute_or_throw(
 /// Makes a body ready to run. It is not published.
 fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'static CodeInfo> {
     let placing = Stopwatch::start();
-    let is_baseline = body.code.compiled_by == CompiledBy::Baseline;
+    let is_baseline = body.code.compiled_by == CompiledBy::Baseline && !method.is_dynamic();
     let info = place(t, method, body.code, body.kind)?;
     deferred::keep(method, info, body.deferred_errors);
     note_installed(info, is_baseline, &placing);
@@ -351,10 +351,13 @@ fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'s
 }
 
 fn note_installed(info: &CodeInfo, is_baseline: bool, placing: &Stopwatch) {
+    if is_baseline {
+        // Relaxed: a counter.
+        BASELINE_METHODS.fetch_add(1, Ordering::Relaxed);
+    }
     if are_statistics_wanted() {
         // Relaxed: counters.
         STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
-        BASELINE_METHODS.fetch_add(u64::from(is_baseline), Ordering::Relaxed);
         STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
         placing.add_to(&STATISTICS.place_nanoseconds);
     }

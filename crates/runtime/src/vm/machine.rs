@@ -308,6 +308,9 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         code_cache::init(&compiler_options, places);
     }
     compile::init(compiler_options, options.dump.clone());
+    if options.hot_after.is_some() || options.hot_seed.is_some() {
+        tiers::serve_calls_at_once();
+    }
     if let Some(seed) = options.hot_seed {
         perturbation::start(seed);
     }

@@ -11,6 +11,8 @@
 //! A continuation is asked for by the loop itself, when its counter overflows again. The world is stopped once for all
 //! methods that were replaced since the last time, to lead those calls that move only then (`versions::settle`).
 //!
+//! Loops are served before calls, and calls wait while the program starts (`Start`).
+//!
 //! Invariant: a method is compiled once as a whole, and once for each loop (`code::hot_queue`). One that cannot be
 //! compiled stays in the first tier. Left out: methods that end before the process, which run in the second tier from
 //! the start.
@@ -26,7 +28,8 @@ use saki_il::import::Continuation;
 use saki_sync::word_locks::Mutex;
 use saki_thread::{StopReason, ThreadKind, child_locks};
 use saki_types::Method;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Counts since the start. All accesses are relaxed.
 #[derive(Default)]
@@ -138,11 +141,21 @@ fn start() -> std::io::Result<()> {
         // SAFETY: the thread just attached.
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         let mut replaced = Vec::new();
+        let mut start = Start::new();
         loop {
+            let are_calls_served = !start.goes_on();
             // The lock is free again before the request is served.
-            let request = HOT.lock().hot.take();
+            let (request, must_wait) = {
+                let mut state = HOT.lock();
+                let request = state.hot.take(are_calls_served);
+                (request, request.is_none() && state.hot.waiting() > 0)
+            };
             match request {
                 Some(request) => replaced.extend(serve(t, request)),
+                None if must_wait => {
+                    settle(&mut replaced);
+                    saki_thread::blocking(|| std::thread::sleep(LOOK_INTERVAL));
+                }
                 None => {
                     settle(&mut replaced);
                     saki_thread::blocking(wait);
@@ -158,6 +171,60 @@ fn start() -> std::io::Result<()> {
 
 /// So many methods are replaced before the world is stopped to settle them, though there are more requests.
 const MAX_UNSETTLED: usize = 64;
+
+/// How often the thread looks whether the program still starts.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+/// A program that starts compiles at least so many methods for the first tier in a millisecond: a third of the time of
+/// one thread.
+const STARTING_METHODS_PER_MS: u64 = 12;
+/// For so long requests of calls wait at most.
+const LONGEST_START: Duration = Duration::from_millis(250);
+
+/// Whether the program still starts: while it runs ever new methods, those that were called often are seldom those that
+/// it will spend its time in, and compiling them takes processor time from it. Loops are served at once: a frame in
+/// one may never call its method again.
+struct Start {
+    looked_ns: u64,
+    /// Methods that the first tier had compiled then.
+    methods: u64,
+    /// Since when calls have waited.
+    waiting_since_ns: Option<u64>,
+}
+
+impl Start {
+    fn new() -> Start {
+        // Relaxed: a counter.
+        let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
+        let now_ns = saki_os::clock::monotonic_ns();
+        Start { looked_ns: now_ns, methods, waiting_since_ns: Some(now_ns) }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        // Relaxed: set before managed code runs.
+        if ARE_CALLS_URGENT.load(Ordering::Relaxed) {
+            return false;
+        }
+        let now_ns = saki_os::clock::monotonic_ns();
+        let passed_ns = now_ns - self.looked_ns;
+        if passed_ns >= LOOK_INTERVAL.as_nanos() as u64 {
+            // Relaxed: a counter.
+            let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
+            let is_starting = methods - self.methods >= STARTING_METHODS_PER_MS * passed_ns / 1_000_000;
+            (self.looked_ns, self.methods) = (now_ns, methods);
+            self.waiting_since_ns = is_starting.then(|| self.waiting_since_ns.unwrap_or(now_ns));
+        }
+        self.waiting_since_ns.is_some_and(|since_ns| now_ns - since_ns < LONGEST_START.as_nanos() as u64)
+    }
+}
+
+/// Whether calls never wait.
+static ARE_CALLS_URGENT: AtomicBool = AtomicBool::new(false);
+
+/// Has requests of calls served at once, also while the program starts: for those who say when a method is hot.
+pub(crate) fn serve_calls_at_once() {
+    // Relaxed: set before managed code runs.
+    ARE_CALLS_URGENT.store(true, Ordering::Relaxed);
+}
 
 /// Waits for a request.
 fn wait() {

@@ -26,7 +26,7 @@ pub static STATISTICS: CompileStatistics = CompileStatistics {
 /// CIL of the compiled methods themselves, without those inlined into them; in bytes.
 pub static IL_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Methods whose code the baseline compiler made; counted with `STATISTICS`.
+/// Methods whose code the baseline compiler made; always counted.
 pub static BASELINE_METHODS: AtomicU64 = AtomicU64::new(0);
 
 /// Calls that compare before they call a method directly (`il::import`, `guards`).
