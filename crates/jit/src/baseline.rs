@@ -13,6 +13,7 @@
 //! | families of instructions | `operations`, `numbers`, `vectors`, `objects`, `memory`, `atomics`, `locks`, … |
 //! | calls, and the ends of blocks | `calls`, `native`, `tail_calls`, `terminators`, `exceptions`, `counters`, … |
 //! | the code so far, registers for values | `context` |
+//! | the macro assembler, with what is known where paths join | `branches` |
 //! | data | `plan`, `registers`, `places`, `landings`, `types` |
 //!
 //! Invariant: between blocks every value that another block uses is in its slot, and every local that some block reads
@@ -28,6 +29,7 @@
 
 mod arguments;
 mod atomics;
+mod branches;
 mod calls;
 mod context;
 mod counters;

@@ -280,6 +280,14 @@ pub struct ElementAddress {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Label(pub(super) u32);
 
+impl Label {
+    /// The label's number among those of the function, for tables by label.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Code that is complete: offsets count from its first byte.
 #[derive(Debug)]
 pub struct FinishedCode<T> {

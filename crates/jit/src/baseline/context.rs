@@ -1,6 +1,7 @@
 //! What every part of the second pass needs: the code so far, and registers for values.
 
 use super::arguments::Argument;
+use super::branches::Branches;
 use super::landings::Landings;
 use super::parent_frame::ParentFrame;
 use super::plan::{Plan, Value};
@@ -53,7 +54,7 @@ pub(super) struct Emitter<'a, M> {
     pub func: &'a Function,
     pub plan: &'a Plan,
     pub registers: &'a mut Registers,
-    pub masm: &'a mut M,
+    pub masm: Branches<'a, M>,
     pub options: &'a CompilerOptions,
     pub code: CompiledCode,
     pub il_map: Vec<IlMapEntry>,
@@ -171,9 +172,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
     }
 
-    /// An empty register, locked.
+    /// An empty register, locked. Like all that takes registers or gives places to values, not behind a branch of the
+    /// operation's own code (`branches`).
     pub(super) fn fresh(&mut self, is_float: bool) -> Reg {
-        let (register, victim) = self.registers.candidate(is_float);
+        let (register, victim) = self.registers.candidate(is_float, &mut self.masm.changes);
         if let Some(victim) = victim {
             self.spill(victim);
             self.registers.vacate(register);
@@ -188,13 +190,14 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let Some(register) = place.register else { return };
         if place.slot.is_none() && place.uses_left > 0 && !self.is_constant(value) {
             let ty = self.machine_of(value);
-            let slot = self.registers.slot_of(value, slot_bytes(ty));
+            let slot = self.registers.slot_of(value, slot_bytes(ty), &mut self.masm.changes);
             self.store_slot(register, slot, ty);
         }
     }
 
     /// Empties a certain register, and locks it.
     pub(super) fn claim(&mut self, register: Reg) {
+        self.masm.changes.note();
         if self.registers.occupied_set().contains(register) {
             self.spill(self.registers.held_in(register));
             self.registers.vacate(register);
@@ -204,6 +207,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// Stores the values that are needed later, before a call, which changes all registers.
     pub(super) fn spill_all(&mut self) {
+        self.masm.changes.note();
         // Storing values moves none.
         for register in self.registers.occupied_set().iter() {
             self.spill(self.registers.held_in(register));
@@ -215,7 +219,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         if self.registers.place(value).uses_left == 0 {
             return;
         }
-        self.registers.put(value, register);
+        self.registers.put(value, register, &mut self.masm.changes);
         if self.plan.crosses[value as usize] {
             self.spill(value);
         }
@@ -223,12 +227,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// A locked register that holds the value.
     pub(super) fn use_register(&mut self, value: Value) -> Reg {
+        self.masm.changes.note();
         let register = match self.registers.place(value).register {
             Some(register) => register,
             None => {
                 let register = self.fresh(self.machine_of(value).is_float());
                 self.load_value(value, register);
-                self.registers.put(value, register);
+                self.registers.put(value, register, &mut self.masm.changes);
                 register
             }
         };
@@ -307,7 +312,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     pub(super) fn local_set(&mut self, local: LocalId, value: Value) -> Option<()> {
         let register = self.use_register(value);
         let place = self.scalar_place(local)?;
-        self.masm.store(MemoryAccess::Whole(self.machine_of(value)), place, register);
+        let ty = self.machine_of(value);
+        self.masm.store(MemoryAccess::Whole(ty), place, register);
         self.registers.release(value);
         Some(())
     }

@@ -1,5 +1,6 @@
 //! The second pass: blocks in order, values into registers, prologue and tables at the end.
 
+use super::branches::Branches;
 use super::context::{Cold, ColdCode, Emitter};
 use super::counters;
 use super::landings::Landings;
@@ -51,7 +52,7 @@ pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
         func,
         plan,
         registers,
-        masm,
+        masm: Branches::new(masm),
         options,
         code,
         il_map: Vec::new(),
@@ -209,56 +210,56 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             self.position(il_offset);
             match code {
                 Cold::Trap(label, code) => {
-                    self.masm.bind(label);
+                    self.masm.bind_out_of_line(label);
                     self.trap_here(code);
                 }
                 Cold::Throw(label, helper) => {
-                    self.masm.bind(label);
+                    self.masm.bind_out_of_line(label);
                     self.masm.call(RelocTarget::Symbol(Symbol::Helper(helper)));
                     self.note_call();
                     self.trap_here(trap::UNREACHABLE);
                 }
                 Cold::Pending(label) => {
-                    self.masm.bind(label);
+                    self.masm.bind_out_of_line(label);
                     self.throw_pending();
                 }
                 Cold::Poll(label, stub, next) => {
-                    self.masm.bind(label);
+                    self.masm.bind_out_of_line(label);
                     self.poll_slow(stub, next);
                 }
                 Cold::Hot { slow, next, round_of } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.hot(round_of, next);
                 }
                 Cold::Note { slow, next, cell, word, noted } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.note_change(cell, word, noted, next);
                 }
                 Cold::ClassInit(label, next, ty) => {
-                    self.masm.bind(label);
+                    self.masm.bind_out_of_line(label);
                     self.class_init_slow(ty, next);
                 }
                 Cold::Barrier { slow, next, object } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.barrier_slow(object);
                     self.masm.jump(next);
                 }
                 Cold::Allocation { slow, next, vtable, object } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.allocate_slow(vtable, object, next);
                 }
                 Cold::Helper { slow, next, helper } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.call_prepared_helper(helper);
                     self.masm.jump(next);
                 }
                 Cold::LocalMemory { outside, done } => {
-                    self.masm.bind(outside);
+                    self.masm.bind_out_of_line(outside);
                     self.localloc_outside()?;
                     self.masm.jump(done);
                 }
                 Cold::TailArguments { slow, next, from, word } => {
-                    self.masm.bind(slow);
+                    self.masm.bind_out_of_line(slow);
                     self.move_tail_arguments(from, word)?;
                     self.masm.jump(next);
                 }
@@ -289,7 +290,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         let mut code = self.code;
         code.tables.clauses = self.func.clauses.iter().map(|clause| clause.kind).collect();
-        let tables = self.landings.tables(self.plan, self.masm, frame_size_bytes, prologue_bytes);
+        let tables = self.landings.tables::<M>(self.plan, &self.masm, frame_size_bytes, prologue_bytes);
         (code.tables.protected_calls, code.tables.handlers) = tables;
         code.bytes = bytes;
         code.relocs = relocs;

@@ -6,6 +6,7 @@
 //! blocks are stored where they are defined. The slot of a value that only its own block uses is free after its last
 //! use.
 
+use super::branches::Changes;
 use super::plan::Value;
 use saki_code::masm::{REGISTER_INDICES, Reg, RegisterSet};
 
@@ -178,7 +179,8 @@ impl Registers {
     }
 
     /// The slot of the value, which has this size.
-    pub(super) fn slot_of(&mut self, value: Value, size_bytes: u32) -> i32 {
+    pub(super) fn slot_of(&mut self, value: Value, size_bytes: u32, changes: &mut Changes) -> i32 {
+        changes.note();
         match self.places[value as usize].slot {
             Some(slot) => slot,
             None => {
@@ -217,7 +219,8 @@ impl Registers {
     }
 
     /// An empty register of the class, or else the register to spill, with its value.
-    pub(super) fn candidate(&self, is_float: bool) -> (Reg, Option<Value>) {
+    pub(super) fn candidate(&self, is_float: bool, changes: &mut Changes) -> (Reg, Option<Value>) {
+        changes.note();
         let usable = self.allocatable.and(RegisterSet::class(is_float)).minus(self.locked);
         if let Some(free) = usable.minus(self.occupied).first() {
             return (free, None);
@@ -235,10 +238,19 @@ impl Registers {
         self.locked = RegisterSet::EMPTY;
     }
 
-    pub(super) fn put(&mut self, value: Value, register: Reg) {
+    pub(super) fn put(&mut self, value: Value, register: Reg, changes: &mut Changes) {
+        changes.note();
         self.occupied = self.occupied.with(register);
         self.held[register.index()] = value;
         self.places[value as usize].register = Some(register);
+    }
+
+    /// The value is in these bytes of the frame, which are more than a word.
+    pub(super) fn put_in_frame(&mut self, value: Value, slot: i32, changes: &mut Changes) {
+        changes.note();
+        let place = &mut self.places[value as usize];
+        place.slot = Some(slot);
+        place.is_wide = true;
     }
 
     /// Removes the value from the register.

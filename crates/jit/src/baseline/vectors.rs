@@ -154,7 +154,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let slot = if self.is_constant(value) {
             self.registers.new_area(VECTOR_BYTES)
         } else {
-            self.registers.slot_of(value, VECTOR_BYTES)
+            self.registers.slot_of(value, VECTOR_BYTES, &mut self.masm.changes)
         };
         self.store_slot(register, slot, MachineType::V128);
         slot
@@ -230,9 +230,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// The value is in these bytes of the frame.
     fn define_in_frame(&mut self, result: Value, place: i32) {
-        let registers = &mut self.registers.places[result as usize];
-        registers.slot = Some(place);
-        registers.is_wide = true;
+        self.registers.put_in_frame(result, place, &mut self.masm.changes);
     }
 
     fn splat(&mut self, result: Value, lanes: Lanes, scalar: Value) {
