@@ -13,6 +13,11 @@
 //! The entry of a freed method (a dynamic method, or a method of an assembly or domain that ended) is reused for
 //! another method (`free_all`); its argument is null in between. An unboxing stub stays with its entry, since it jumps
 //! through the entry's record.
+//!
+//! A stub finds its record by its own place, not by the address that led to it. So nothing orders the load of the
+//! target behind the load of that address where processors guess the targets of jumps and do later loads before earlier
+//! ones (aarch64). The target is therefore a right one before every core has passed a barrier, and the stub's address
+//! is made known after that: for a new stub that of its placing, for a freed one that of `free_all`.
 
 use crate::arch::{Arch, Architecture, STUB_BYTES};
 use crate::call_sites;
@@ -37,16 +42,17 @@ impl MethodEntry {
     /// `CodeError` when the region is full.
     pub fn new(argument: *const ()) -> Result<MethodEntry, CodeError> {
         if let Some(entry) = FREED.take(0) {
-            entry.reset_to_lazy();
-            // Relaxed: the caller publishes the entry.
+            // Relaxed: the caller publishes the entry; see `argument`.
             entry.0.argument.store(argument.cast_mut(), Ordering::Relaxed);
             return Ok(entry);
         }
         let hop = compile_hop()?;
-        let (stub, record) = place_stub(|stub, record| Arch::encode_entry(stub, record, hop))?;
-        // Relaxed: the caller publishes the entry.
-        record.argument.store(argument.cast_mut(), Ordering::Relaxed);
-        record.target.store(stub + Arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
+        let lazy = |stub: usize, record: &EntryRecord| {
+            // Relaxed: every core passes a barrier before the stub's address is known (`place_stub`).
+            record.argument.store(argument.cast_mut(), Ordering::Relaxed);
+            record.target.store(stub + Arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
+        };
+        let (_, record) = place_stub(|stub, record| Arch::encode_entry(stub, record, hop), lazy)?;
         Ok(MethodEntry(record))
     }
 
@@ -58,9 +64,11 @@ impl MethodEntry {
     pub unsafe fn free_all(entries: &[MethodEntry]) {
         for &entry in entries {
             call_sites::forget(entry);
-            // Relaxed: no thread reads it meanwhile; the pool orders it before the next use.
+            // Relaxed, both: no thread reads it meanwhile; the pool orders it before the next use.
             entry.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
+            entry.0.target.store(entry.stub_address() + Arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
         }
+        saki_os::i_cache::pass_barriers();
         FREED.free(entries.iter().map(|&entry| (0, entry)));
     }
 
@@ -93,7 +101,7 @@ impl MethodEntry {
         &raw const self.0.target as usize
     }
 
-    /// The argument for the compile hook.
+    /// The argument for the compile hook. The caller has the stub's address, and an Acquire since it was read.
     pub fn argument(self) -> *const () {
         // Relaxed: written once, before the entry was published.
         self.0.argument.load(Ordering::Relaxed)
@@ -128,12 +136,6 @@ impl MethodEntry {
         unsafe { call_sites::called_addresses(self) }
     }
 
-    /// For an entry that nothing leads to.
-    fn reset_to_lazy(self) {
-        // Relaxed: whoever takes the entry from the pool publishes it.
-        self.0.target.store(self.stub_address() + Arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
-    }
-
     /// The compiled code, or `None` if there is none.
     pub fn target(self) -> Option<usize> {
         // Acquire: the caller may look the code up.
@@ -152,7 +154,7 @@ impl MethodEntry {
         if let Some(&stub) = made.get(&cell) {
             return Ok(stub);
         }
-        let stub = place_stub(|stub, _| Arch::encode_unbox(stub, cell))?.0;
+        let stub = place_stub(|stub, _| Arch::encode_unbox(stub, cell), |_, _| ())?.0;
         made.insert(cell, stub);
         Ok(stub)
     }

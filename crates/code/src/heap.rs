@@ -1,8 +1,9 @@
 //! Placing code: allocation from chunks owned by the placing thread, relocation, publication.
 //!
-//! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) → the
-//! caller stores the address in an entry cell. Each step happens before the next becomes visible, so a thread that can
-//! execute the code can also look it up.
+//! Publication order: code, header and tables are written → start bit (Release) → instruction caches synchronised, and
+//! every core passes a barrier → the caller stores the address in an entry cell. Each step happens before the next
+//! becomes visible, so a thread that can execute the code can also look it up. The bit comes before the barrier, since
+//! nothing else orders a thread's look at the map behind the jump that has led it into the code.
 //!
 //! Chunk cursors, and rooms that removed bodies have left, are kept in pools with a slot per processor (`SlotPool`,
 //! `Recycler`), so that placing threads do not contend for a lock or a cache line.
@@ -104,11 +105,11 @@ pub fn place(
     // SAFETY: `allocate` gave us these bytes, too; the start bit is set below.
     unsafe { region.write(offset, &body) };
     calls.iter().for_each(|call| call_sites::link(region, call));
-    saki_os::i_cache::synchronise(start..start + body.len());
     if let Some(observer) = observer() {
         observer.placed(info);
     }
     map::publish(region, offset);
+    saki_os::i_cache::synchronise(start..start + body.len());
     Ok(info)
 }
 

@@ -1,8 +1,8 @@
 //! Code heap, code map, stubs: the memory of compiled code, and the stubs that it jumps through.
 //!
 //! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
-//! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
-//! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg
+//! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → bit in the start map →
+//! i-cache sync → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg
 //! loom` only the start map, the lists of waiting calls and the hand-over are compiled, for their models.
 //!
 //! # Conventions that compiled code follows (x86-64)

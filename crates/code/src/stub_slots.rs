@@ -43,9 +43,12 @@ struct StubChunk {
 /// The chunk that new stubs come from. Null at first; replaced when full (full ones leak: 32 bytes each).
 static CURRENT: AtomicPtr<StubChunk> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Takes a stub slot and writes the result of `encode(stub address, record address)`.
+/// Takes a stub slot and writes the result of `encode(stub address, record address)`; `fill(stub address, record)`
+/// gives the record its first contents. Afterwards every core has passed a barrier, so whoever jumps to the stub sees
+/// both.
 pub(crate) fn place_stub(
     encode: impl FnOnce(usize, usize) -> [u8; STUB_BYTES],
+    fill: impl FnOnce(usize, &EntryRecord),
 ) -> Result<(usize, &'static EntryRecord), CodeError> {
     let region = region()?;
     let (offset, record) = take_slot(region)?;
@@ -53,9 +56,11 @@ pub(crate) fn place_stub(
     let bytes = encode(stub, record);
     // SAFETY: the slot is ours alone and nothing leads to it yet.
     unsafe { region.write(offset, &bytes) };
-    saki_os::i_cache::synchronise(stub..stub + STUB_BYTES);
     // SAFETY: a zeroed, aligned 16-byte slot of the data area, never unmapped; all its fields are atomic.
-    Ok((stub, unsafe { &*(region.writable(record) as *const EntryRecord) }))
+    let record: &'static EntryRecord = unsafe { &*(region.writable(record) as *const EntryRecord) };
+    fill(stub, record);
+    saki_os::i_cache::synchronise(stub..stub + STUB_BYTES);
+    Ok((stub, record))
 }
 
 fn take_slot(region: &Region) -> Result<(usize, usize), CodeError> {
@@ -128,7 +133,7 @@ pub fn veneer(target: usize) -> Result<usize, CodeError> {
     if let Some(&address) = veneers.get(&target) {
         return Ok(address);
     }
-    let address = place_stub(|_, _| Arch::encode_veneer(target))?.0;
+    let address = place_stub(|_, _| Arch::encode_veneer(target), |_, _| ())?.0;
     veneers.insert(target, address);
     Ok(address)
 }

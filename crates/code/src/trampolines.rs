@@ -6,6 +6,7 @@
 use crate::entry::MethodEntry;
 use crate::hooks::{self, StubHooks};
 use saki_abi::ThreadAbi;
+use std::sync::atomic::{Ordering, fence};
 
 /// Gives the stubs their hooks, before any managed code runs. The first ones stay.
 pub fn install_hooks(hooks: StubHooks) {
@@ -17,6 +18,8 @@ pub fn install_hooks(hooks: StubHooks) {
 /// # Safety
 /// Called by the compile trampoline with the current thread and the address of an entry stub.
 unsafe extern "C" fn compile_entry(thread: *mut ThreadAbi, stub: usize) -> usize {
+    // Acquire: compiled code has loaded the stub's address from where it was published with the entry's argument.
+    fence(Ordering::Acquire);
     let Some(entry) = MethodEntry::of_stub(stub) else {
         saki_base::bug!("compile trampoline reached from {stub:#x}, which is no entry stub");
     };

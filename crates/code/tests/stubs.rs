@@ -608,6 +608,20 @@ fn calls_of_a_freed_entry_follow_no_more() {
     assert_eq!(entry.unbox_stub().unwrap(), unbox, "it stays with the entry");
 }
 
+/// Processors may read the target before they know that a jump leads to the stub, so it is changed before the barrier
+/// that comes before the entry's next use.
+#[test]
+fn a_freed_entry_leads_to_the_compile_trampoline_at_once() {
+    install();
+    let entry = *new_lazy(ADD).entry.get().unwrap();
+    let body = place_plain(&[0xcc; 16], "body");
+    entry.lead_to(|| Some(body.start));
+    assert_eq!(entry.target(), Some(body.start));
+    // SAFETY: nothing calls the method.
+    unsafe { MethodEntry::free_all(&[entry]) };
+    assert_eq!(entry.target(), None);
+}
+
 #[test]
 fn lookup_finds_every_byte_of_every_size() {
     let sizes = [1, 15, 16, 17, 4096, 65_000, 65_536, 70_000, 200_000, 3, 65_504, 65_528];

@@ -19,3 +19,10 @@ mod lines;
 pub fn synchronise(executed: Range<usize>) {
     arch::synchronise(executed);
 }
+
+/// Call after writing data that placed code reads at constant addresses, and before publishing the address of that
+/// code: whoever then learns the address reads what was written. On x86-64 that is so anyway, since a later load is not
+/// done before an earlier one.
+pub fn pass_barriers() {
+    arch::pass_barriers();
+}

@@ -39,6 +39,12 @@ pub(super) fn synchronise(executed: Range<usize>) {
     SEEN.synchronise(&mut CurrentCore, executed);
     // SAFETY: a barrier.
     unsafe { asm!("isb", options(nostack, preserves_flags)) };
+    pass_barriers();
+}
+
+pub(super) fn pass_barriers() {
+    // SeqCst: the calling thread's own barrier; the system call has one as well.
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     // `code::init` refuses to start where the kernel cannot, so this is a kernel that has run out of memory for it.
     if !crate::membarrier::synchronise_cores() {
         saki_base::bug!("the kernel does not make the other cores fetch new code: errno {}", crate::error::errno());

@@ -7,3 +7,8 @@ pub(super) fn synchronise(_executed: Range<usize>) {
     // SeqCst: the compiler must not move the stores of the code below what publishes it.
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }
+
+pub(super) fn pass_barriers() {
+    // SeqCst: the compiler must not move the stores of the data below what publishes the code.
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+}

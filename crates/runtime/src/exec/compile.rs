@@ -11,7 +11,7 @@
 //! | `compiler` | the code generator of the machine |
 //! | `deferred`, `statistics`, `dump` | errors that code throws when it gets there; costs; printing |
 //!
-//! Publication order: code and tables → i-cache → code map (all in `saki_code::place`) → `MethodRuntime::version` →
+//! Publication order: code and tables → code map → i-cache (all in `saki_code::place`) → `MethodRuntime::version` →
 //! entry, calls, vtables (`versions`). Two threads may compile one method at the same time; the first to publish wins
 //! and the other's body stays unused.
 
