@@ -1,27 +1,30 @@
 //! System.Threading.Interlocked on bytes and 16-bit numbers; the rest is compiled in line. All operations are
-//! sequentially consistent.
+//! sequentially consistent, and full fences.
 
+use saki_os::membarrier::fenced;
 use saki_runtime::{CurrentThread, InternalCall, Place};
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 fn exchange_u8(_t: CurrentThread, place: Place<AtomicU8>, value: u8) -> u8 {
     // SeqCst: in one order with all other operations of `Interlocked`.
-    place.atomic().swap(value, Ordering::SeqCst)
+    fenced(place.atomic().swap(value, Ordering::SeqCst))
 }
 
 fn exchange_u16(_t: CurrentThread, place: Place<AtomicU16>, value: u16) -> u16 {
     // SeqCst: in one order with all other operations of `Interlocked`.
-    place.atomic().swap(value, Ordering::SeqCst)
+    fenced(place.atomic().swap(value, Ordering::SeqCst))
 }
 
 fn compare_exchange_u8(_t: CurrentThread, place: Place<AtomicU8>, value: u8, expected: u8) -> u8 {
     // SeqCst: in one order with all other operations of `Interlocked`.
-    place.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|now| now)
+    fenced(place.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst))
+        .unwrap_or_else(|now| now)
 }
 
 fn compare_exchange_u16(_t: CurrentThread, place: Place<AtomicU16>, value: u16, expected: u16) -> u16 {
     // SeqCst: in one order with all other operations of `Interlocked`.
-    place.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|now| now)
+    fenced(place.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst))
+        .unwrap_or_else(|now| now)
 }
 
 /// The calls of `Interlocked` that are not compiled in line.

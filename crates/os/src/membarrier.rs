@@ -2,7 +2,8 @@
 //! light side needs none.
 //!
 //! Invariant: `light` on one thread and `heavy` on another order memory as two sequentially consistent fences would,
-//! whether or not the kernel has `membarrier`. Left out: who is on which side.
+//! whether or not the kernel has `membarrier`. Left out: who is on which side. `fenced` is the symmetric one, for
+//! `Interlocked`.
 //!
 //! | step | with membarrier | without |
 //! |---|---|---|
@@ -74,6 +75,18 @@ pub fn heavy() {
         saki_base::bug!("membarrier failed after it was registered: errno {}", crate::error::errno());
     }
     fence(Ordering::SeqCst);
+}
+
+/// The outcome of a sequentially consistent read-modify-write, behind which no later access is done before it, nor
+/// before what precedes it: Rust's operations promise that only among one another. On x86-64 they are full barriers. On
+/// aarch64 later loads may be done before the store of a loop of exclusive accesses, and a comparison that fails stores
+/// nothing, so that it is no barrier.
+#[inline(always)]
+pub fn fenced<T>(outcome: T) -> T {
+    if cfg!(not(target_arch = "x86_64")) {
+        fence(Ordering::SeqCst);
+    }
+    outcome
 }
 
 /// Makes every running thread of the process execute a core-serialising instruction, so that they fetch code

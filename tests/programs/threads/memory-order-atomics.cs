@@ -35,6 +35,10 @@ class MemoryOrderAtomics
         Console.WriteLine(name + ": " + (wrong == 0 ? "ok" : wrong + " WRONG"));
     }
 
+    static readonly long[] words = new long[2 * Places];
+    delegate T Exchanges<T>(ref T place, T value);
+    delegate int Compares(ref int place, int value, int expected);
+
     // Peterson's lock needs its stores to be seen before its loads.
     static volatile int wants0, wants1, turn;
     static long guarded;
@@ -95,6 +99,17 @@ class MemoryOrderAtomics
         StoreThenLoad("refused CompareExchange", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { mine[i] = 1; Interlocked.CompareExchange(ref elsewhere, 1, -1); saw[i] = others[i]; } });
         StoreThenLoad("Increment elsewhere", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { mine[i] = 1; Interlocked.Increment(ref elsewhere); saw[i] = others[i]; } });
         StoreThenLoad("volatile store and MemoryBarrier", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { Volatile.Write(ref mine[i], 1); Interlocked.MemoryBarrier(); saw[i] = Volatile.Read(ref others[i]); } });
+        long number = 1;
+        StoreThenLoad("Read elsewhere", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { mine[i] = 1; Interlocked.Read(ref number); saw[i] = others[i]; } });
+        StoreThenLoad("Read", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { words[mine == left ? i : Places + i] = 1; saw[i] = (int)Interlocked.Read(ref words[mine == left ? Places + i : i]); } });
+        // The runtime's own functions, which delegates call.
+        Exchanges<int> exchange = Interlocked.Exchange;
+        Compares compare = Interlocked.CompareExchange;
+        Exchanges<object> exchangeObject = Interlocked.Exchange;
+        object box = null;
+        StoreThenLoad("Exchange by a delegate", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { exchange(ref mine[i], 1); saw[i] = others[i]; } });
+        StoreThenLoad("refused CompareExchange by a delegate", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { mine[i] = 1; compare(ref elsewhere, 1, -1); saw[i] = others[i]; } });
+        StoreThenLoad("Exchange of an object by a delegate", (mine, others, saw, i) => { for (int end = i + Batch; i < end; i++) { mine[i] = 1; exchangeObject(ref box, null); saw[i] = others[i]; } });
         Peterson();
 
         int gate = 0;

@@ -1,8 +1,9 @@
 //! System.Threading.Interlocked. Most calls are intrinsics; these rows serve delegates, reflection and calls that are
 //! no intrinsics.
 //!
-//! All operations are SeqCst (sequentially consistent), as documented for the class.
+//! All operations are SeqCst (sequentially consistent) and full fences, as documented for the class.
 
+use saki_os::membarrier::fenced;
 use saki_runtime::ExceptionType;
 use saki_runtime::object::exceptions;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace};
@@ -20,19 +21,19 @@ macro_rules! integers {
     ($($int:ty, $atomic:ty: $increment:ident $decrement:ident $add:ident $exchange:ident $compare_exchange:ident;)*) => {
         $(
             fn $increment(t: CurrentThread, place: Option<Place<$atomic>>) -> Managed<$int> {
-                Ok(variable(t, place)?.atomic().fetch_add(1, SeqCst).wrapping_add(1))
+                Ok(fenced(variable(t, place)?.atomic().fetch_add(1, SeqCst)).wrapping_add(1))
             }
             fn $decrement(t: CurrentThread, place: Option<Place<$atomic>>) -> Managed<$int> {
-                Ok(variable(t, place)?.atomic().fetch_sub(1, SeqCst).wrapping_sub(1))
+                Ok(fenced(variable(t, place)?.atomic().fetch_sub(1, SeqCst)).wrapping_sub(1))
             }
             fn $add(t: CurrentThread, place: Option<Place<$atomic>>, value: $int) -> Managed<$int> {
-                Ok(variable(t, place)?.atomic().fetch_add(value, SeqCst).wrapping_add(value))
+                Ok(fenced(variable(t, place)?.atomic().fetch_add(value, SeqCst)).wrapping_add(value))
             }
             fn $exchange(t: CurrentThread, place: Option<Place<$atomic>>, value: $int) -> Managed<$int> {
-                Ok(variable(t, place)?.atomic().swap(value, SeqCst))
+                Ok(fenced(variable(t, place)?.atomic().swap(value, SeqCst)))
             }
             fn $compare_exchange(t: CurrentThread, place: Option<Place<$atomic>>, value: $int, expected: $int) -> Managed<$int> {
-                Ok(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen))
+                Ok(fenced(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst)).unwrap_or_else(|seen| seen))
             }
         )*
     };
@@ -44,6 +45,8 @@ integers! {
 }
 
 fn read_i64(t: CurrentThread, place: Option<Place<AtomicI64>>) -> Managed<i64> {
+    // As the exchange by which .NET reads: what was stored before is seen before this load is done.
+    std::sync::atomic::fence(SeqCst);
     Ok(variable(t, place)?.atomic().load(SeqCst))
 }
 
@@ -54,13 +57,13 @@ fn compare_exchange_i32_flag(
     expected: i32,
     succeeded: Place<u8>,
 ) -> Managed<i32> {
-    let outcome = variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst);
+    let outcome = fenced(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst));
     succeeded.set(u8::from(outcome.is_ok()));
     Ok(outcome.unwrap_or_else(|seen| seen))
 }
 
 fn exchange_pointer(t: CurrentThread, place: Option<Place<AtomicUsize>>, value: usize) -> Managed<usize> {
-    Ok(variable(t, place)?.atomic().swap(value, SeqCst))
+    Ok(fenced(variable(t, place)?.atomic().swap(value, SeqCst)))
 }
 
 fn compare_exchange_pointer(
@@ -69,15 +72,16 @@ fn compare_exchange_pointer(
     value: usize,
     expected: usize,
 ) -> Managed<usize> {
-    Ok(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen))
+    Ok(fenced(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst))
+        .unwrap_or_else(|seen| seen))
 }
 
 fn exchange_single(t: CurrentThread, place: Option<Place<AtomicU32>>, value: f32) -> Managed<f32> {
-    Ok(f32::from_bits(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst)))
+    Ok(f32::from_bits(fenced(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst))))
 }
 
 fn exchange_double(t: CurrentThread, place: Option<Place<AtomicU64>>, value: f64) -> Managed<f64> {
-    Ok(f64::from_bits(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst)))
+    Ok(f64::from_bits(fenced(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst))))
 }
 
 /// Compares bits, so that NaN equals itself and zeroes differ by sign, as .NET does.
@@ -87,7 +91,8 @@ fn compare_exchange_single(
     value: f32,
     expected: f32,
 ) -> Managed<f32> {
-    let outcome = variable(t, place)?.atomic().compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
+    let place = variable(t, place)?.atomic();
+    let outcome = fenced(place.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst));
     Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 
@@ -98,7 +103,8 @@ fn compare_exchange_double(
     value: f64,
     expected: f64,
 ) -> Managed<f64> {
-    let outcome = variable(t, place)?.atomic().compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
+    let place = variable(t, place)?.atomic();
+    let outcome = fenced(place.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst));
     Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 

@@ -78,6 +78,8 @@ pub(super) enum Intrinsic {
     /// With an `out bool succeeded`.
     InterlockedCompareExchangeFlag(MemType),
     VolatileRead(Ty),
+    /// `Interlocked.Read`: a volatile read behind a fence.
+    FencedRead(Ty),
     VolatileWrite(Ty),
     Fence,
     MonitorEnter,
@@ -387,7 +389,8 @@ fn of_memory(role: LibraryMethod, method: &'static Method) -> LoadResult<Option<
         M::InterlockedExchange => atomic.map(I::InterlockedExchange),
         M::InterlockedIncrement => atomic.map(|m| I::InterlockedStep(m, 1)),
         M::InterlockedMemoryBarrier | M::InterlockedReadMemoryBarrier | M::ThreadMemoryBarrier => Some(I::Fence),
-        M::InterlockedRead | M::ThreadVolatileRead | M::VolatileRead => target.map(I::VolatileRead),
+        M::InterlockedRead => target.map(I::FencedRead),
+        M::ThreadVolatileRead | M::VolatileRead => target.map(I::VolatileRead),
         M::ThreadVolatileWrite | M::VolatileWrite => target.map(I::VolatileWrite),
         _ => None,
     })

@@ -236,10 +236,15 @@ impl Emitter<'_> {
             I::InterlockedCompareExchange(mem) | I::InterlockedCompareExchangeFlag(mem) => {
                 self.compare_exchange(mem, method, args)?;
             }
-            I::VolatileRead(ty) => {
+            I::VolatileRead(ty) | I::FencedRead(ty) => {
                 let (addr, offset, mut flags) = self.address_arg(&args[0])?;
                 flags.volatile = true;
                 let Some(mem) = mem_type(ty)? else { return Ok(false) };
+                if matches!(intrinsic, I::FencedRead(_)) {
+                    // As the exchange by which .NET reads. Later accesses wait for the load, since it is volatile.
+                    self.spill(Effect::Memory)?;
+                    self.b.effect(Op::Fence);
+                }
                 let value = self.b.load(addr, offset, mem, flags);
                 let loaded = StackEntry::scalar(value, mem.loaded()).with_type(ty);
                 self.push(loaded);

@@ -12,6 +12,7 @@ use saki_abi::helpers::AbiType;
 use saki_abi::vtable::VTable;
 use saki_abi::{ObjRef, Object};
 use saki_il::ir::IrType;
+use saki_os::membarrier::fenced;
 use saki_sync::monitor::Monitor;
 use saki_types::{ElementType, Field, LibraryType, LoadResult, Method, Ty, Type};
 use std::marker::PhantomData;
@@ -363,20 +364,21 @@ impl<'t> RefPlace<'t> {
         self.note_stored(t);
     }
 
-    /// Stores a reference of the variable's type and returns the one before. Sequentially consistent.
+    /// Stores a reference of the variable's type and returns the one before. Sequentially consistent, and a full fence.
     pub fn swap(self, t: CurrentThread, value: impl Word) -> Option<Obj<'t>> {
         // SeqCst: in one order with all other operations of `Interlocked`, which this is one of.
-        let before = self.atomic().swap(value.word().0, Ordering::SeqCst);
+        let before = fenced(self.atomic().swap(value.word().0, Ordering::SeqCst));
         self.note_stored(t);
         // SAFETY: the variable held a reference.
         unsafe { Obj::from_word(ObjRef(before)) }
     }
 
-    /// Stores a reference of the variable's type if the variable holds `expected`, and returns the one before. Sequentially consistent.
+    /// Stores a reference of the variable's type if the variable holds `expected`, and returns the one before.
+    /// Sequentially consistent, and a full fence.
     pub fn compare_exchange(self, t: CurrentThread, value: impl Word, expected: impl Word) -> Option<Obj<'t>> {
         let (value, expected) = (value.word().0, expected.word().0);
         // SeqCst: as in `swap`, also on failure: then it is a read by `Interlocked`.
-        let before = match self.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+        let before = match fenced(self.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst)) {
             Ok(before) => {
                 self.note_stored(t);
                 before
