@@ -23,12 +23,20 @@ struct Holder
     public object Reference;
 }
 
+// Too large to be copied in line.
+struct Row
+{
+    public object A, B, C, D, E, F, G, H, I, Last;
+    public Row(object all) { A = B = C = D = E = F = G = H = I = Last = all; }
+}
+
 class Place
 {
     public object Field;
     public static object Static;
     [ThreadStatic] public static object Own;
     public Holder Struct;
+    public Row Row;
     public Func<long> Call;
 }
 
@@ -92,6 +100,7 @@ class MemoryOrderPublication
         var place = new Place();
         var objects = new object[4];
         var holders = new Holder[4];
+        var rows = new Row[4];
         var nodes = new Node[4];
         var copies = new object[4];
         GC.Collect();
@@ -105,6 +114,11 @@ class MemoryOrderPublication
         Check("struct in a field", i => place.Struct = new Holder { Number = i, Reference = Make(i) }, () => place.Struct.Reference);
         Check("struct in an array", i => holders[i & 3] = new Holder { Number = i, Reference = Make(i) }, () => holders[2].Reference);
         Check("static struct", i => Generic<Holder>.Value = new Holder { Number = i, Reference = Make(i) }, () => Generic<Holder>.Value.Reference);
+        Check("large struct in a field", i => place.Row = new Row(Make(i)), () => IsWhole(place.Row.A) ? place.Row.Last : -1);
+        Check("large struct in an array", i => rows[i & 3] = new Row(Make(i)), () => rows[3].I);
+        Check("large static struct", i => Generic<Row>.Value = new Row(Make(i)), () => Generic<Row>.Value.Last);
+        Check("static by reference", i => StoreTo(ref Place.Static, Make(i)), () => Place.Static);
+        Check("static by reflection", i => typeof(Place).GetField("Static").SetValue(null, Make(i)), () => Place.Static);
         Check("boxed struct", i => place.Field = new Holder { Number = 3, Reference = Make(i) }, () => place.Field);
         Check("exchange", i => Interlocked.Exchange(ref place.Field, Make(i)), () => place.Field);
         Check("compare and exchange", i => Interlocked.CompareExchange(ref place.Field, Make(i), place.Field), () => place.Field);

@@ -341,8 +341,9 @@ fn mem_move(t: CurrentThread, dst: *mut u8, src: *const u8, bytes: i64) {
         let _ = exceptions::throw_null_reference(t);
         return;
     }
+    // Whole words, since it may be a struct with references, or one that other threads read.
     // SAFETY: the program's promise (cpblk).
-    unsafe { std::ptr::copy(src, dst, bytes as usize) };
+    unsafe { saki_os::memory::copy_whole_words(src, dst, bytes as usize) };
 }
 
 fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: i64) {

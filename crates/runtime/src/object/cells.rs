@@ -3,15 +3,19 @@
 //! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only two sorts of
 //! cells are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are
 //! allocated among the owner's records.
+//!
+//! A cell changes by `set`, with Release, and with the world stopped; readers in Rust pair with Acquire, compiled code
+//! by the address dependency of what it reads of the object.
 
 use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
-use saki_abi::ObjRef;
+use saki_abi::{ObjRef, Object};
 use saki_base::locks::{Mutex, rank};
 use saki_types::Universe;
 use saki_types::collectible::{self, Owner};
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 const CELLS_PER_CHUNK: usize = 1022;
 
@@ -34,7 +38,8 @@ pub struct RootCell(*mut ObjRef);
 
 // SAFETY: a cell is one aligned word that lives for ever; readers see either value of a racing store.
 unsafe impl Send for RootCell {}
-// SAFETY: all reads and writes of the cell are volatile accesses of one aligned word, which is never freed.
+// SAFETY: all reads and writes of the cell are atomic accesses of one aligned word, which is never freed, or are made
+// while no other thread has it.
 unsafe impl Sync for RootCell {}
 
 impl RootCell {
@@ -88,14 +93,21 @@ impl RootCell {
 
     /// The object, for as long as the caller runs.
     pub fn obj<'t>(self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
-        // SAFETY: a cell is a root, and the memory of cells is never given back.
-        unsafe { Obj::from_word(self.0.read_volatile()) }
+        // Acquire: pairs with `set`.
+        let object = ObjRef(self.word().load(Ordering::Acquire));
+        // SAFETY: a cell is a root.
+        unsafe { Obj::from_word(object) }
     }
 
     pub fn set(self, object: impl Word) {
-        let object = object.word();
-        // SAFETY: the cell is a word that lives for ever. Roots need no barrier, since each collection scans them.
-        unsafe { self.0.write_volatile(object) }
+        // Release: who finds the object sees what was written to it. Roots need no barrier, since each collection scans
+        // them.
+        self.word().store(object.word().0, Ordering::Release);
+    }
+
+    fn word(&self) -> &AtomicPtr<Object> {
+        // SAFETY: an aligned word with the layout of a pointer; the memory of cells is never given back.
+        unsafe { AtomicPtr::from_ptr(self.0.cast()) }
     }
 
     pub fn address(self) -> usize {
