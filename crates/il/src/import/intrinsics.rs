@@ -85,7 +85,10 @@ impl Emitter<'_> {
         match intrinsic {
             I::Constant(number) => self.push_i32(number),
             I::Nothing => {}
-            I::Fence => self.b.effect(Op::Fence),
+            I::Fence => {
+                self.spill(Effect::Memory)?;
+                self.b.effect(Op::Fence);
+            }
             I::ByReferenceCtor => {
                 let (addr, offset, flags) = self.address_arg(&args[0])?;
                 let target = self.value(&args[1])?;

@@ -289,7 +289,13 @@ impl Emitter<'_> {
                 {
                     return Ok(StackEntry::of_struct(Val::InLocal(local, offset), ty));
                 }
-                Ok(StackEntry::of_struct(Val::InMemory { addr, offset, flags }, ty))
+                let entry = StackEntry::of_struct(Val::InMemory { addr, offset, flags }, ty);
+                if flags.volatile {
+                    // Now: no later access is done before this one.
+                    let copy = self.own_struct(&entry)?;
+                    return Ok(StackEntry { val: Val::Temp(copy), ..entry });
+                }
+                Ok(entry)
             }
         }
     }
@@ -334,6 +340,9 @@ impl Emitter<'_> {
             None => {
                 if flags.null_check == NullCheck::Needed {
                     self.b.effect(Op::NullCheck(addr));
+                }
+                if flags.volatile {
+                    self.b.effect(Op::Fence);
                 }
                 self.copy_entry_to(addr, offset, entry, ty, may_be_heap)?;
             }
