@@ -482,6 +482,9 @@ pub enum Op {
     Unbox(ValueId, Ty),
     /// Runs the class constructor if it has not run.
     ClassInit(Ty),
+    /// An instance of the class is there, so its constructor has run, or runs: accesses of its statics behind this see
+    /// what was written before the instance was made known. (They do not depend on the instance's address.)
+    ClassInitSeen(Ty),
     /// Safepoint.
     Poll,
     /// Counts a call of the method, towards its next tier.

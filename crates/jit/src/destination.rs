@@ -1,6 +1,7 @@
 //! Where a store of references goes, in both compilers: memory that every collection scans, a heap object, or anywhere.
 
 use saki_il::ir::{BinOp, ConvTarget, Function, IrType, LocalId, Op, Symbol, ValueId};
+use saki_types::{LoadResult, Ty};
 
 /// Steps of address arithmetic that are followed back.
 const ADDRESS_STEPS: usize = 8;
@@ -50,6 +51,16 @@ pub(crate) fn of_address(func: &Function, mut addr: ValueId, is_in_frame: impl F
         };
     }
     if is_reference(addr) { Destination::Object(addr) } else { Destination::Unknown }
+}
+
+/// Whether a copy of a struct of this type makes objects known to other threads, so that what was written to them must
+/// be seen before. `barrier`: collections must learn of it; of copies to statics they need not. A copy to an unknown
+/// place is made by a helper, which does it.
+pub(crate) fn publishes(destination: Destination, ty: Ty, barrier: bool) -> LoadResult<bool> {
+    Ok(match destination {
+        Destination::Root | Destination::Object(_) => barrier || ty.contains_references()?,
+        Destination::Private | Destination::Unknown => false,
+    })
 }
 
 /// The value of an integer constant.

@@ -80,6 +80,41 @@ fn a_reference_publishes_the_object_that_it_leads_to() {
     assert_eq!(releases(&ir), 1);
 }
 
+/// Stores to statics are plain ones in the IR: no collection has to learn of them.
+#[test]
+fn a_plain_store_of_a_reference_publishes_too() {
+    let store = |value: fn(&mut Ir) -> ValueId, is_in_frame: bool| {
+        let mut ir = Ir::new("store", &[IrType::I64, IrType::Ref], None);
+        let local = ir.local(IrType::Ref, true);
+        let addr = if is_in_frame { ir.push(Op::LocalAddr(local), IrType::ByRef) } else { ir.get(0) };
+        let value = value(&mut ir);
+        let flags = MemFlags { null_check: NullCheck::None, ..checked(AliasClass::Static) };
+        ir.push(Op::Store { addr, offset: 0, value, mem: MemType::Ref, flags }, IrType::Void);
+        ir.end(Terminator::Ret(None));
+        releases(&ir)
+    };
+    assert_eq!(store(|ir| ir.get(1), false), 1);
+    assert_eq!(store(|ir| ir.get(1), true), 0, "no other thread reads the frame");
+    assert_eq!(store(|ir| ir.push(Op::Null, IrType::Ref), false), 0, "null leads to no object");
+}
+
+/// `ldar` and `stlr` fault at such addresses.
+#[test]
+fn unaligned_volatile_accesses_are_plain_ones_with_barriers() {
+    let flags = MemFlags { volatile: true, unaligned: true, ..checked(AliasClass::Any) };
+    let mut ir = Ir::new("unaligned", &[IrType::I64], None);
+    let addr = ir.get(0);
+    let value = ir.push(Op::Load { addr, offset: 1, mem: MemType::I32, flags }, IrType::I32);
+    ir.push(Op::Store { addr, offset: 7, value, mem: MemType::I32, flags }, IrType::Void);
+    ir.end(Terminator::Ret(None));
+    assert_eq!(releases(&ir), 0);
+    let options = || CompilerOptions { host_features: false, ..CompilerOptions::new(HEAP) };
+    assert_eq!(machine_code(&ir, options()).matches("dmb").count(), 2);
+    let words = first_tier(&ir, options());
+    assert_eq!(words.iter().filter(|&&word| word == BARRIER).count(), 2);
+    assert!(words.iter().all(|&word| word & 0x3fff_fc00 != 0x08df_fc00), "{words:x?}");
+}
+
 /// `ldar`, `stlr`, and what a program finds by a flag that it has seen.
 #[test]
 fn volatile_accesses_acquire_and_release() {

@@ -355,6 +355,8 @@ pub trait NumericAssembler {
 pub trait AtomicAssembler {
     /// What [`AtomicAssembler::compare_exchange`] compares with.
     const EXPECTED: Reg;
+    /// Whether no load is done before an earlier one, and volatile accesses take any address.
+    const LOADS_IN_ORDER: bool;
 
     /// `register` = what is at `from`; no later access passes it. Not for vectors.
     fn load_acquire(&mut self, access: MemoryAccess, register: Reg, from: Address);

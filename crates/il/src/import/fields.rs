@@ -47,6 +47,17 @@ impl Number {
     }
 }
 
+/// Whether the field may lie at an address that is no multiple of its size.
+fn may_be_misaligned(field: &'static Field) -> LoadResult<bool> {
+    let ty = field.ty()?;
+    if mem_type(ty)?.is_none() {
+        return Ok(false);
+    }
+    let (size_bytes, owner) = (ty.value_size_bytes()?, field.owner);
+    let is_placed_less = owner.is_value_type() && owner.value_align_bytes()? < size_bytes;
+    Ok(is_placed_less || !field.offset_bytes()?.is_multiple_of(size_bytes))
+}
+
 impl Emitter<'_> {
     fn operand_field(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
         let token = self.operand_token(instruction)?;
@@ -78,6 +89,14 @@ impl Emitter<'_> {
         MemFlags { null_check, alias, volatile: self.s.prefixes.volatile, unaligned: self.s.prefixes.unaligned }
     }
 
+    /// The flags of an access to a field at its place in an object or a value.
+    fn field_access(&self, field: &'static Field, alias: AliasClass, null_check: NullCheck) -> LoadResult<MemFlags> {
+        let mut flags = self.access(alias, null_check);
+        // Compilers do not mark accesses to fields of packed types.
+        flags.unaligned |= flags.volatile && may_be_misaligned(field)?;
+        Ok(flags)
+    }
+
     fn pop_base(&mut self, field: &'static Field) -> LoadResult<Base> {
         let entry = self.pop()?;
         let owner = field.owner;
@@ -92,7 +111,8 @@ impl Emitter<'_> {
                 if check == NullCheck::Needed {
                     self.note_non_null(addr);
                 }
-                Ok(Base::Address { addr, flags: self.access(AliasClass::Field, check), object: Some(addr) })
+                let flags = self.field_access(field, AliasClass::Field, check)?;
+                Ok(Base::Address { addr, flags, object: Some(addr) })
             }
             IrType::I32 | IrType::F32 | IrType::F64 => {
                 if !owner.is_value_type() {
@@ -107,7 +127,8 @@ impl Emitter<'_> {
                 let addr = self.value(&entry)?;
                 self.check_far_access(&entry, addr, Self::field_offset(field, false)?);
                 let check = self.null_check_of(&entry, addr);
-                Ok(Base::Address { addr, flags: self.access(AliasClass::Any, check), object: None })
+                let flags = self.field_access(field, AliasClass::Any, check)?;
+                Ok(Base::Address { addr, flags, object: None })
             }
         }
     }

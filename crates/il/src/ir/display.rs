@@ -128,6 +128,7 @@ fn op(op: &Op) -> String {
         Op::IsInst(a, ty) => format!("is_inst {a}, {}", ty.full_name()),
         Op::Unbox(a, ty) => format!("unbox {a}, {}", ty.full_name()),
         Op::ClassInit(ty) => format!("class_init {}", ty.full_name()),
+        Op::ClassInitSeen(ty) => format!("class_init_seen {}", ty.full_name()),
         Op::Poll => "poll".to_owned(),
         Op::CountCall => "count_call".to_owned(),
         Op::CountLoop(il_offset) => format!("count_loop IL_{il_offset:04x}"),

@@ -23,6 +23,7 @@ macro_rules! operand_visitors {
                 | Op::LocalAddr(_)
                 | Op::NewObject(_)
                 | Op::ClassInit(_)
+                | Op::ClassInitSeen(_)
                 | Op::ThreadStaticAddr(_)
                 | Op::Poll
                 | Op::CountCall

@@ -12,7 +12,7 @@ use saki_abi::heap::BitTable;
 use saki_abi::thread::THREAD_STUB_ARG_OFFSET;
 use saki_abi::{HelperId, StubId};
 use saki_code::masm::{Address, Extension, IntegerOp, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm, ShiftOp};
-use saki_il::ir::{MemFlags, NullCheck, Op, Symbol, ValueId};
+use saki_il::ir::{MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_types::Ty;
 
 const WORD: MemoryAccess = MemoryAccess::Whole(MachineType::I64);
@@ -54,6 +54,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             self.fail_if_zero(MachineType::I64, register, Failure::NullReference);
             self.registers.unlock_all();
         }
+    }
+
+    /// Whether a plain store publishes an object by its reference, as stores to statics do, which need no barrier.
+    pub(super) fn publishes(&self, op: &Op) -> bool {
+        let Op::Store { addr, value, mem: MemType::Ref, .. } = *op else { return false };
+        let func = self.func;
+        store_destination(func, None, addr, value, |local| is_in_frame(func, local)) != Destination::Private
     }
 
     pub(super) fn store_reference(&mut self, op: &Op) -> Option<()> {
@@ -138,11 +145,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             self.masm.fence();
         }
         let is_known = is_local_address(self, dst) || is_local_address(self, src);
-        let destination = match barrier {
-            true => destination::of_address(func, dst, |local| is_in_frame(func, local)),
-            false => Destination::Private,
-        };
-        if matches!(destination, Destination::Root | Destination::Object(_)) && !flags.volatile {
+        let place = destination::of_address(func, dst, |local| is_in_frame(func, local));
+        let destination = if barrier { place } else { Destination::Private };
+        if !flags.volatile && destination::publishes(place, ty, barrier).ok()? {
             // The references in it publish objects, like those of `store_reference`.
             self.masm.publish();
         }

@@ -96,6 +96,20 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.later(Cold::ClassInit(slow, next, ty));
     }
 
+    /// See `lower::calls::class_init_seen`.
+    pub(super) fn class_init_seen(&mut self, ty: Ty) {
+        if M::LOADS_IN_ORDER {
+            return;
+        }
+        let flag = M::SCRATCH;
+        self.symbol_address(Symbol::ClassInitFlag(ty), flag);
+        self.masm.load_acquire(MemoryAccess::Narrow(Extension::Z8), flag, Address::new(flag, 0));
+        let next = self.masm.label();
+        self.masm.jump_if_nonzero(MachineType::I32, flag, next);
+        self.masm.fence();
+        self.masm.bind(next);
+    }
+
     pub(super) fn class_init_slow(&mut self, ty: Ty, next: Label) {
         self.symbol_address(Symbol::TypeHandle(ty), M::SCRATCH);
         self.masm.store(WORD, Self::thread_word(THREAD_STUB_ARG_OFFSET), M::SCRATCH);

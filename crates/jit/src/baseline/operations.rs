@@ -74,23 +74,32 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 self.registers.release(addr);
                 let register = self.fresh(machine_type(mem.loaded())?.is_float());
                 let from = Address::new(base, *offset);
+                let may_fault = flags.unaligned && !M::LOADS_IN_ORDER;
                 match access(*mem) {
-                    Some(access) if flags.volatile && access != VECTOR => {
+                    Some(access) if flags.volatile && access != VECTOR && !may_fault => {
                         self.masm.load_acquire(access, register, from)
                     }
                     Some(access) => self.masm.load(access, register, from),
                     None => self.load_vector(register, from, *mem),
                 }
+                if flags.volatile && may_fault {
+                    self.masm.fence();
+                }
                 self.define(result, register);
             }
-            Op::Store { addr, offset, value, mem, flags } => {
+            store @ Op::Store { addr, offset, value, mem, flags } => {
                 let (addr, value) = (self.value(*addr), self.value(*value));
                 let base = self.use_register(addr);
                 self.check_access(base, *offset, *flags);
                 let register = self.use_register(value);
                 let to = Address::new(base, *offset);
+                let may_fault = flags.unaligned && !M::LOADS_IN_ORDER;
+                if flags.volatile && may_fault {
+                    self.masm.fence();
+                }
+                let is_release = flags.volatile && !may_fault || self.publishes(store);
                 match access(*mem) {
-                    Some(access) if flags.volatile && access != VECTOR => self.masm.store_release(access, to, register),
+                    Some(access) if is_release && access != VECTOR => self.masm.store_release(access, to, register),
                     Some(access) => self.masm.store(access, to, register),
                     None => self.store_vector(to, register, *mem),
                 }
@@ -155,6 +164,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::IsInst(object, ty) => self.cast(result, self.value(*object), ty, false)?,
             Op::Unbox(object, ty) => self.unbox(result, self.value(*object), ty),
             Op::ClassInit(ty) => self.class_init(ty),
+            Op::ClassInitSeen(ty) => self.class_init_seen(ty),
             op @ Op::Vector { .. } => self.vector(result, op)?,
             op @ Op::AtomicRmw { .. } => self.atomic_rmw(result, op)?,
             op @ Op::AtomicCas { .. } => self.atomic_cas(result, op)?,

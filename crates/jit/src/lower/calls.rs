@@ -348,6 +348,23 @@ pub(super) fn class_init(cx: &mut Lowering<'_, '_>, ty: Ty) -> Lowered {
     Ok(())
 }
 
+/// See `Op::ClassInitSeen`. Until the class is initialised a fence orders what follows behind the load of the
+/// instance's reference; afterwards the load of the flag does. x86-64 does loads in order.
+pub(super) fn class_init_seen(cx: &mut Lowering<'_, '_>, ty: Ty) {
+    if !cx.is_aarch64() || cx.facts.is_initialized(ty) {
+        return;
+    }
+    let address = cx.symbol_address(Symbol::ClassInitFlag(ty));
+    let flags = cx.trusted(MemoryKind::ClassData);
+    let flag = cx.b.ins().atomic_load(types::I8, flags, address);
+    let (early, next) = (cx.new_block(true), cx.new_block(false));
+    cx.branch(flag, next, early);
+    cx.continue_in(early);
+    cx.b.ins().fence();
+    cx.jump_clif(next, &[]);
+    cx.continue_in(next);
+}
+
 /// The stub for the slow path of a safepoint. At the entry the frame may move to another part of the stack, with a
 /// limited number of arguments in memory.
 pub(crate) fn poll_stub(function: &saki_il::ir::Function, poll: ValueId) -> StubId {

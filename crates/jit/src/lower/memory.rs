@@ -4,7 +4,7 @@ use super::barriers;
 use super::clif_builder::{MemoryKind, integer_type, value_type};
 use super::context::Lowering;
 use super::failure::Failure;
-use crate::destination::{Destination, store_destination};
+use crate::destination::{self, Destination, store_destination};
 use crate::error::Lowered;
 use crate::null_area::faults_on_null;
 use crate::type_facts::value_layout;
@@ -63,14 +63,25 @@ pub(super) fn load(
         return Ok(length);
     }
     let access = cx.access_flags(addr, address, offset, aligned_as_promised(mem, flags));
-    if flags.volatile {
+    if flags.volatile && is_atomic(cx, flags) {
         return atomic_load(cx, address, offset, mem, access);
+    }
+    if flags.volatile {
+        let value = plain_load(cx, address, offset, mem, access);
+        cx.b.ins().fence();
+        return Ok(value);
     }
     let value = plain_load(cx, address, offset, mem, access);
     if is_length {
         cx.facts.note_length(address, value);
     }
     Ok(value)
+}
+
+/// Whether a volatile access is one instruction with acquire or release. On aarch64 these fault where the address is
+/// not a multiple of the size.
+fn is_atomic(cx: &Lowering<'_, '_>, flags: MemFlags) -> bool {
+    !(flags.unaligned && cx.is_aarch64())
 }
 
 fn plain_load(cx: &mut Lowering<'_, '_>, address: Value, offset: i32, mem: MemType, flags: MemFlagsData) -> Value {
@@ -104,14 +115,21 @@ pub(super) fn store(
     cx: &mut Lowering<'_, '_>,
     addr: ValueId,
     offset: i32,
-    value: ValueId,
+    value_id: ValueId,
     mem: MemType,
     flags: MemFlags,
 ) -> Lowered {
     let address = cx.value_as(addr, types::I64)?;
-    let value = cx.value_as(value, value_type(mem))?;
+    let value = cx.value_as(value_id, value_type(mem))?;
+    // A reference publishes an object, as in `store_ref`: that to a static comes here, which needs no barrier.
+    let publishes = mem == MemType::Ref
+        && store_destination(cx.func(), None, addr, value_id, |local| cx.is_in_frame(local)) != Destination::Private;
     let access = cx.access_flags(addr, address, offset, aligned_as_promised(mem, flags));
-    plain_store(cx, address, offset, value, mem, access, flags.volatile);
+    let is_atomic = is_atomic(cx, flags);
+    if flags.volatile && !is_atomic {
+        cx.b.ins().fence();
+    }
+    plain_store(cx, address, offset, value, mem, access, (flags.volatile || publishes) && is_atomic);
     Ok(())
 }
 
@@ -245,8 +263,9 @@ pub(super) fn copy_struct(
     if flags.volatile {
         cx.b.ins().fence();
     }
-    let destination_kind = if barrier { barriers::destination(cx, dst) } else { Destination::Private };
-    if matches!(destination_kind, Destination::Root | Destination::Object(_)) && cx.is_aarch64() && !flags.volatile {
+    let place = barriers::destination(cx, dst);
+    let destination_kind = if barrier { place } else { Destination::Private };
+    if cx.is_aarch64() && !flags.volatile && destination::publishes(place, ty, barrier)? {
         // The references in it publish objects, like those of `store_ref`.
         cx.b.ins().fence();
     }

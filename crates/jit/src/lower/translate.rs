@@ -140,6 +140,10 @@ fn effect(cx: &mut Lowering<'_, '_>, op: &Op) -> Lowered {
         Op::NullCheck(value) => memory::null_check(cx, value),
         Op::BoundsCheck { index, length } => memory::bounds_check(cx, index, length),
         Op::ClassInit(ty) => calls::class_init(cx, ty),
+        Op::ClassInitSeen(ty) => {
+            calls::class_init_seen(cx, ty);
+            Ok(())
+        }
         // Code of the last tier.
         Op::CountCall | Op::CountLoop(_) | Op::CountBlock { .. } | Op::Note { .. } | Op::NoteClass { .. } => Ok(()),
         Op::MonitorEnter(object) => monitors::monitor_enter(cx, object),

@@ -41,6 +41,7 @@ impl<T: Copy + PartialEq> Assembler<T> {
 
 impl<T: Copy + PartialEq> AtomicAssembler for Assembler<T> {
     const EXPECTED: Reg = Reg::general(11);
+    const LOADS_IN_ORDER: bool = false;
 
     fn load_acquire(&mut self, access: MemoryAccess, register: Reg, from: Address) {
         let base = self.exact(from);

@@ -24,6 +24,7 @@ macro_rules! emit_by_width {
 
 impl<T: Copy> AtomicAssembler for Assembler<T> {
     const EXPECTED: Reg = RAX;
+    const LOADS_IN_ORDER: bool = true;
 
     /// All loads are.
     fn load_acquire(&mut self, access: MemoryAccess, register: Reg, from: Address) {
