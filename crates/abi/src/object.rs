@@ -4,7 +4,7 @@
 //! library code hard-codes them (`RuntimeHelpers.OffsetToStringData` is 20).
 
 use crate::vtable::VTable;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The two words that begin every heap object.
 #[repr(C)]
@@ -99,6 +99,19 @@ impl ObjRef {
     #[inline]
     pub fn address(self) -> usize {
         self.0 as usize
+    }
+
+    /// The reference at a place that other threads may write at the same time.
+    ///
+    /// # Safety
+    /// The place holds a reference, at a multiple of 8, and stays for the call.
+    #[inline]
+    pub unsafe fn load(place: *mut ObjRef) -> ObjRef {
+        // SAFETY: a reference is a pointer, and the place that of one (contract).
+        let place = unsafe { AtomicPtr::from_ptr(place.cast::<*mut Object>()) };
+        // Relaxed: writers store with Release, and what is read through the reference depends on its address, which
+        // orders it on all processors. (C11 alone would want Acquire.)
+        ObjRef(place.load(Ordering::Relaxed))
     }
 
     /// Byte address `offset_bytes` into the object; not dereferenced here.

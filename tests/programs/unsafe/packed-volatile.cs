@@ -43,7 +43,7 @@ class PackedVolatile
 
     static string Show(ref Packed place) { return place.Number + " " + place.Short + " " + place.Float + " " + place.Flag; }
 
-    static unsafe void Main()
+    static void Main()
     {
         for (int round = 0; round < 300; round++)
         {

@@ -334,7 +334,7 @@ pub struct RefPlace<'t>(NonNull<ObjRef>, PhantomData<&'t ObjRef>);
 impl<'t> RefPlace<'t> {
     pub fn get(self) -> Option<Obj<'t>> {
         // SAFETY: compiled code passes the address of a variable of a reference type, which lives as long as the call.
-        unsafe { Obj::from_word(self.0.read()) }
+        unsafe { Obj::from_word(ObjRef::load(self.as_ptr())) }
     }
 
     /// Stores a reference of the variable's type, with barrier.

@@ -114,7 +114,7 @@ impl ManagedField {
     /// Reads a reference.
     pub fn obj<'t>(&self, object: Obj<'t>) -> Option<Obj<'t>> {
         // SAFETY: a field that holds references, of an object that lives.
-        unsafe { Obj::from_word(self.address::<ObjRef>(object).read()) }
+        unsafe { Obj::from_word(ObjRef::load(self.address(object))) }
     }
 
     /// Reads a field whose type is System.String.

@@ -21,7 +21,7 @@ use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_base::locks::{Mutex, rank};
 use saki_types::collectible::{self, Owner};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 pub static REAL_PROXY: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_rp");
 static CLASS: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_class");
@@ -170,9 +170,13 @@ pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()>
         return Err(LoadError::type_load(format!("a proxy of {} as {}", known.full_name(), ty.full_name()), ""));
     };
     let new = class_for(better, interfaces)?;
-    CLASS.set(proxy, std::ptr::from_ref(new));
-    // SAFETY: the first word of an object; the layouts agree.
-    unsafe { (*proxy.word().0).vtable = new.default_vtable };
+    // SAFETY: the field lies at this address in the object, for a pointer that other threads read meanwhile.
+    let class = unsafe { AtomicPtr::from_ptr(CLASS.address::<*mut RemoteClass>(proxy)) };
+    // Release, both: whoever finds the class or the vtable finds it filled; what is read of it depends on the address.
+    class.store(std::ptr::from_ref(new).cast_mut(), Ordering::Release);
+    // SAFETY: the first word of an object, which other threads read meanwhile; the layouts agree.
+    let vtable = unsafe { AtomicPtr::from_ptr((&raw mut (*proxy.word().0).vtable).cast::<*mut VTable>()) };
+    vtable.store(new.default_vtable.cast_mut(), Ordering::Release);
     Ok(())
 }
 

@@ -326,7 +326,7 @@ impl<'t> Array<'t> {
     pub fn get(self, index: usize) -> Option<Obj<'t>> {
         self.check_reference(index);
         // SAFETY: the element is a reference inside the array, by the check.
-        unsafe { Obj::from_word(self.element_address(index).cast::<ObjRef>().read()) }
+        unsafe { Obj::from_word(ObjRef::load(self.element_address(index).cast())) }
     }
 
     /// Stores a reference, with barrier; the caller knows that the element type allows it (`typed_values` answers
