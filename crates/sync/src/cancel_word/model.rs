@@ -3,7 +3,8 @@
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
 //! | a cancelled call learns that it is cancelled | a canceller that writes nothing where there is no call; `begin` that does not acquire |
-//! | an interruption lies within the call | an end that does not wait for the canceller; the last store of `cancel` Relaxed |
+//! | an interruption lies within the call | an end that does not wait for the canceller; the last swap of `cancel` Relaxed |
+//! | a call that two end is seen by both or sees both | the last swap of `cancel` a store |
 
 use super::*;
 use crate::facade::{Arc, thread};
@@ -40,5 +41,28 @@ fn model_an_interruption_lies_within_the_call() {
         shared.0.end();
         shared.1.touch();
         canceller.join().unwrap();
+    });
+}
+
+/// A canceller that leaves the call to another one has been heard of when the call has ended.
+#[test]
+fn model_a_canceller_may_leave_the_call_to_another() {
+    explore(Some(3), || {
+        let shared = Arc::new((CancelWord::new(), AtomicU32::new(0)));
+        let (first, second) = (shared.clone(), shared.clone());
+        shared.0.begin();
+        let first = thread::spawn(move || first.0.cancel(|| ()));
+        let second = thread::spawn(move || {
+            // Relaxed: only the word orders it.
+            second.1.store(1, Ordering::Relaxed);
+            second.0.cancel(|| ());
+        });
+        shared.0.end();
+        shared.0.begin();
+        let is_over = shared.1.load(Ordering::Relaxed) == 1;
+        first.join().unwrap();
+        second.join().unwrap();
+        assert!(is_over || shared.0.is_cancelled(), "the second call would go on for ever");
+        shared.0.end();
     });
 }
