@@ -9,6 +9,12 @@
 //! |---|---|---|
 //! | `light` | compiler fence | fence(SeqCst) |
 //! | `heavy` | system call (0.8 µs) + fence(SeqCst) | fence(SeqCst) |
+//!
+//! Once the light side is free it stays so for the life of the process and its forked children: compiled code was made
+//! without fences. Where the system call is refused afterwards (a filter of system calls), `heavy` ends the process,
+//! since nothing else makes other threads pass a barrier: the interrupts that changes of page tables cause are those of
+//! x86-64 alone, and signals do not reach threads that block them. Each light side has a heavy one on the other end, so
+//! no order is lost without a message.
 
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 
@@ -39,17 +45,19 @@ pub fn initialise() {
     // MODE turns ASYMMETRIC only after registration, and `heavy` makes the system call in every mode but SYMMETRIC.
     if MODE.load(Ordering::Relaxed) == UNKNOWN {
         let mode = if call(REGISTER_PRIVATE_EXPEDITED) { ASYMMETRIC } else { SYMMETRIC };
-        MODE.store(mode, Ordering::Relaxed);
+        // An exchange, since of two threads that come here at once one may have been refused: the first decides.
+        let _ = MODE.compare_exchange(UNKNOWN, mode, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
-/// For a forked child, which has one thread: registers it as its parent was.
+/// For a forked child, which has one thread. Linux copies the registration with the address space; where a kernel does
+/// not, the child registers anew. It may be refused and yet go on, as a child that only calls `exec` needs no barrier:
+/// `heavy` tells.
 pub fn register_child() {
-    if is_asymmetric() && !call(REGISTER_PRIVATE_EXPEDITED) {
-        // Relaxed: there is no other thread; those to come see it.
-        MODE.store(SYMMETRIC, Ordering::Relaxed);
+    if is_asymmetric() {
+        call(REGISTER_PRIVATE_EXPEDITED);
     }
-    // Relaxed: as above.
+    // Relaxed: there is no other thread; those to come see it.
     CORES_REGISTERED.store(0, Ordering::Relaxed);
 }
 
@@ -72,7 +80,10 @@ pub fn light() {
 pub fn heavy() {
     fence(Ordering::SeqCst);
     if MODE.load(Ordering::Relaxed) != SYMMETRIC && !call(PRIVATE_EXPEDITED) && is_asymmetric() {
-        saki_base::bug!("membarrier failed after it was registered: errno {}", crate::error::errno());
+        saki_base::bug!(
+            "the system refuses membarrier, which it granted before (by a filter of system calls?): errno {}",
+            crate::error::errno()
+        );
     }
     fence(Ordering::SeqCst);
 }
@@ -98,4 +109,81 @@ pub fn synchronise_cores() -> bool {
         CORES_REGISTERED.store(state, Ordering::Relaxed);
     }
     CORES_REGISTERED.load(Ordering::Relaxed) == 1 && call(PRIVATE_EXPEDITED_SYNC_CORE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `in_child` in a forked child, and returns what `waitpid` says of it.
+    fn in_child(in_child: impl FnOnce() -> i32) -> i32 {
+        // SAFETY: the child calls what the test gives it, and ends.
+        let child = crate::fork::plainly(|| unsafe { libc::fork() });
+        if child == 0 {
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(in_child()) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child just made.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        status
+    }
+
+    /// From now on the system refuses membarrier to the calling thread. False: it has no filters.
+    fn forbid() -> bool {
+        let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+        let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+        let mut filter = [
+            // The number of the call is the first word.
+            statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+            libc::sock_filter { jf: 1, ..statement(libc::BPF_JMP | libc::BPF_JEQ, libc::SYS_membarrier as u32) },
+            statement(libc::BPF_RET, refuse),
+            statement(libc::BPF_RET, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: numbers.
+        let is_ready = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
+        // SAFETY: a filter that the kernel copies.
+        is_ready && unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) } == 0
+    }
+
+    #[test]
+    fn a_forked_child_keeps_the_mode_that_compiled_code_relies_on() {
+        const NO_FILTERS: i32 = 2;
+        initialise();
+        let was_asymmetric = is_asymmetric();
+        let status = in_child(|| {
+            register_child();
+            heavy();
+            i32::from(is_asymmetric() != was_asymmetric)
+        });
+        assert_eq!(status, 0);
+        let status = in_child(|| {
+            if !forbid() {
+                return NO_FILTERS;
+            }
+            register_child();
+            i32::from(is_asymmetric() != was_asymmetric)
+        });
+        assert!(status == 0 || libc::WEXITSTATUS(status) == NO_FILTERS, "{status:#x}");
+    }
+
+    #[test]
+    fn a_barrier_that_the_system_refuses_does_not_pass_for_one() {
+        initialise();
+        if !is_asymmetric() {
+            return eprintln!("skipped: no membarrier here");
+        }
+        let status = in_child(|| {
+            if forbid() {
+                register_child();
+                heavy();
+            }
+            0
+        });
+        let has_aborted = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT;
+        // SAFETY: asks; no filter is set.
+        let has_filters = unsafe { libc::prctl(libc::PR_GET_SECCOMP) } >= 0;
+        assert!(has_aborted || !has_filters && status == 0, "{status:#x}");
+    }
 }

@@ -19,7 +19,7 @@ use crate::switch::end;
 use crate::worker::{self, Worker};
 use saki_os::signal::SignalMask;
 use saki_os::thread::EndNotice;
-use saki_thread::scheduling;
+use saki_thread::{POLL_TAKEN, scheduling};
 use std::ffi::c_void;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,6 +51,8 @@ unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
     // Signals stay blocked for good, because the alternate stack is removed.
     SignalMask::block_all();
     green.thread.become_waiting();
+    // Its carrier may have been taken from it. The next thread of the structure would keep the bit.
+    green.thread.clear_poll(POLL_TAKEN);
     if let Some(carrier) = worker.carrier() {
         scheduling::take_up(carrier, None);
     }

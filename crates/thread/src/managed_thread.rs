@@ -30,7 +30,7 @@ use crate::carrier::Carrier;
 use crate::cold_stack::ColdStack;
 use crate::hold::HoldWord;
 use crate::process_number::process_number;
-use crate::protocol::{RUNNING, SAFE, WAITING};
+use crate::protocol::{RUNNING, SAFE, STOP, TAKEN, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
 use crate::stack_reserve::StackReserve;
 use crate::statics::{BlockScan, StaticBlock, StaticBlocks};
@@ -250,6 +250,11 @@ const _: () = {
     assert!(RUNNING == abi::THREAD_RUNNING && SAFE == abi::THREAD_SAFE);
 };
 
+/// Bytes of the poll word, which other threads change at any time.
+const POLL_BYTES: usize = size_of::<AtomicU32>();
+const _: () = assert!(std::mem::offset_of!(ThreadAbi, poll) == 0);
+const _: () = assert!(std::mem::offset_of!(ThreadAbi, managed_id) == POLL_BYTES);
+
 fn empty_abi(managed_id: u32) -> ThreadAbi {
     ThreadAbi {
         poll: AtomicU32::new(0),
@@ -326,8 +331,16 @@ impl ManagedThread {
 
     /// Makes an unreferenced structure ready for another thread, except for its name.
     pub(crate) fn reset(&self, managed_id: u32) {
-        // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi`.
-        unsafe { *self.abi.get() = empty_abi(managed_id) };
+        let fresh = empty_abi(managed_id);
+        let (from, to) = (std::ptr::from_ref(&fresh).cast::<u8>(), self.abi.get().cast::<u8>());
+        // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi` behind the
+        // poll word, its first field; nothing in it is dropped.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from.add(POLL_BYTES), to.add(POLL_BYTES), size_of::<ThreadAbi>() - POLL_BYTES)
+        };
+        // A stopper that found the thread on its carrier needs no reference to it, and may be about to set or clear its
+        // bit; so may a taker of the carrier. AcqRel: as in `clear_poll`.
+        self.poll_word().fetch_and(STOP | TAKEN, Ordering::AcqRel);
         for slot in &self.roots {
             slot.set(ObjRef::NULL);
         }
@@ -625,5 +638,23 @@ impl ManagedThread {
     pub fn is_pinned(&self) -> bool {
         // Relaxed: only the thread itself changes it.
         self.pins.load(Ordering::Relaxed) != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::request::{POLL_INTERRUPT, POLL_YIELD};
+
+    #[test]
+    fn a_reused_structure_keeps_the_bits_of_those_that_still_have_it_on_their_lists() {
+        let thread = ManagedThread::leak(1);
+        thread.set_poll(STOP | TAKEN | POLL_INTERRUPT | POLL_YIELD);
+        // SAFETY: no thread has the structure.
+        unsafe { (*thread.abi()).last_error = 7 };
+        thread.reset(2);
+        assert_eq!(thread.poll_word().load(Ordering::Relaxed), STOP | TAKEN);
+        // SAFETY: no thread has the structure.
+        assert_eq!((thread.managed_id(), unsafe { (*thread.abi()).last_error }), (2, 0));
     }
 }

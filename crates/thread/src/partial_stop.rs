@@ -3,7 +3,8 @@
 //! holds.
 //!
 //! A stop of another thread's may be under way, which waits for the ending thread and so never comes to its end. Then
-//! that stop serves as well.
+//! that stop serves as well, once it has asked the threads: before that, a thread that is found in a safe region may
+//! leave it and run on while its frames are walked.
 //!
 //! Invariant: `STOP_LOCK` is held as in every stop, so threads and carriers neither attach nor detach meanwhile, and a
 //! thread that was found stopped stays so until the visits are over. Left out: work for which all threads must have
@@ -24,7 +25,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Stops the threads but `ending`, as many as stop within `patience`, and visits each: with `true` if it has stopped,
 /// so that its frames can be walked. False, and no visits: another stop of the world has lasted for that time, and it
-/// does not wait for `ending`.
+/// does not wait for `ending`, which may have stopped the world itself; or it has not asked the threads in that time.
 ///
 /// For threads that are not attached. `ending` does nothing at all until this returns. `visit` does as for
 /// `for_each_thread`.
@@ -46,7 +47,7 @@ pub fn visit_stopping_threads(
         unsafe { cold_stack::allow_moves() };
     };
     if !STOP_LOCK.try_lock_for(patience) {
-        let is_awaited = ending.is_some_and(ManagedThread::is_running);
+        let is_awaited = ending.is_some_and(ManagedThread::is_running) && STOP_LOCK.is_asked();
         if is_awaited {
             visit_all();
         }
@@ -64,4 +65,37 @@ pub fn visit_stopping_threads(
     STOP_WORDS.resume(carriers.iter().map(|carrier| &carrier.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
     true
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::managed_thread::ThreadKind;
+    use crate::spawn::spawn;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Threads in safe regions may leave them as long as nobody has asked them to stop.
+    #[test]
+    fn a_stop_that_has_not_asked_the_threads_does_not_serve() {
+        static IS_OVER: AtomicBool = AtomicBool::new(false);
+        let ending = spawn(ThreadKind::Background, None, 0, |_| {
+            while !IS_OVER.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        })
+        .unwrap();
+        while !ending.is_running() {
+            std::thread::yield_now();
+        }
+        STOP_LOCK.lock();
+        let visitor = std::thread::spawn({
+            let ending = ending.as_static();
+            move || visit_stopping_threads(Some(ending), Duration::from_millis(10), |_, _| ())
+        });
+        let is_visited = visitor.join().unwrap();
+        STOP_LOCK.unlock();
+        IS_OVER.store(true, Ordering::Release);
+        assert!(ending.join(None));
+        assert!(!is_visited);
+    }
 }

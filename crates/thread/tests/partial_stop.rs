@@ -8,7 +8,7 @@ use saki_thread::{
     with_world_stopped,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A thread that a signal ends, and one that waits for its locks, never stop.
 #[test]
@@ -58,4 +58,20 @@ fn threads_that_do_not_stop_are_visited_as_running() {
     let token = stop_the_world(StopReason::Test);
     assert!(!visit_stopping_threads(None, Duration::from_millis(10), |_, _| panic!("the world is stopped")));
     resume_the_world(token);
+    // Nor are there visits when a signal ends the thread that has stopped the world.
+    let stopper = spawn(ThreadKind::Background, None, 0, |_| {
+        with_world_stopped(StopReason::Test, |_| {
+            STEP.store(5, Ordering::Release);
+            // Not for ever, so that the test fails rather than hangs.
+            let end = Instant::now() + Duration::from_secs(20);
+            while STEP.load(Ordering::Acquire) < 6 && Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+    });
+    let stopper = stopper.unwrap();
+    wait_for(5);
+    assert!(!visit_stopping_threads(Some(stopper.as_static()), Duration::from_millis(10), |_, _| ()));
+    STEP.store(6, Ordering::Release);
+    assert!(stopper.join(None));
 }
