@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | IDLE | no such call | owner: → OPEN (swap AcqRel) |
 //! | OPEN | the call is under way | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING (RMW AcqRel) |
-//! | CANCELLING | a canceller interrupts the thread | the same canceller: → CANCELLED (swap AcqRel); another one leaves it so (RMW AcqRel) |
+//! | CANCELLING | a canceller interrupts the thread | the same canceller: → CANCELLED (swap AcqRel) |
 //! | CANCELLED | the call must end, if it has not ended by itself | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING, again |
 //!
 //! A canceller that finds no call writes the word nevertheless: so the beginning of the next call is ordered after that
@@ -84,9 +84,9 @@ impl CancelWord {
         }
         if next(state) != state {
             interrupt();
-            // Release: the effects of the interruption are ordered before the end of the call. A swap, and Acquire: another
-            // canceller may have left the call to this one, and the end of the call sees what that one wrote before. By
-            // C11 a plain store would end the release sequence of that one's write.
+            // Release: the effects of the interruption are ordered before the end of the call. A swap, and Acquire:
+            // another canceller may have left the call to this one, and the end of the call sees what that one wrote
+            // before. By C11 a plain store would end the release sequence of that one's write.
             self.0.swap(CANCELLED, Ordering::AcqRel);
         }
     }
