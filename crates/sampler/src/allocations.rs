@@ -30,7 +30,7 @@ use saki_thread::{ManagedThread, StopReason};
 use saki_unwind::{NO_FRAMES, StackIds, StackMemo};
 use std::cell::{OnceCell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::thread::LocalKey;
 
 static EPOCH: AtomicU64 = AtomicU64::new(1);
@@ -159,6 +159,9 @@ pub unsafe fn record<L: Listener>(thread: &ManagedThread, vtable: *const VTable,
     // Only this thread uses the memo. It is borrowed already if looking a name up has allocated.
     let (ty, stack) = if let Ok(mut memo) = recorder.memo.try_borrow_mut() {
         let memo = &mut *memo;
+        // Acquire: compiled code may have the vtable by an address dependency alone, which does not order the load of
+        // the epoch behind that of the vtable.
+        fence(Ordering::Acquire);
         let epoch = EPOCH.load(Ordering::Relaxed);
         if memo.epoch != epoch {
             memo.stack.forget();

@@ -49,14 +49,16 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
     if weight == 0 {
         return Disposition::Handled;
     }
-    // Relaxed, with the fence: see `reader`.
-    record.busy.store(1, Ordering::Relaxed);
+    // Relaxed, with the fence: see `reader`. A count, since a handler that came too late may meet one of the record's
+    // next thread.
+    record.busy.fetch_add(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
-    if write(record, context, weight, flags).is_none() {
+    // Once more: until the mark the record might have been given to another thread.
+    if record.is_of_this_thread() && write(record, context, weight, flags).is_none() {
         record.dropped.fetch_add(weight, Ordering::Relaxed);
     }
     // Release: the reader that sees it sees the sample.
-    record.busy.store(0, Ordering::Release);
+    record.busy.fetch_sub(1, Ordering::Release);
     Disposition::Handled
 }
 

@@ -9,13 +9,15 @@
 //!
 //! Invariant: a handler writes to a record's ring only on the OS thread whose id the record has, so that there is one
 //! writer, also when a signal of a timer that is gone comes late. Records are never freed; one is reused when its
-//! thread has ended and the reader has emptied its ring. OS threads without a record (beyond `MAX_RECORDS`) or a timer
-//! are not sampled; their number is counted.
+//! thread has ended, no handler has it, and the reader has emptied its ring. A handler marks the record (`busy`) and
+//! then looks at its id, the reader finds no id and then looks at the mark, with a SeqCst fence between the two on both
+//! sides: either the handler sees that the record is not its thread's any more, or the reader sees the handler. OS
+//! threads without a record (beyond `MAX_RECORDS`) or a timer are not sampled; their number is counted.
 
 use saki_base::locks::{Mutex, rank};
 use saki_os::{ThreadTimer, TimerClock, TimerSetting};
 use saki_sync::SampleRing;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::Duration;
 
 const MAX_RECORDS: usize = 1 << 15;
@@ -33,7 +35,7 @@ const OURS: usize = 0x7361_6b69 << NUMBER_BITS;
 pub struct ThreadRecord {
     pub native_id: AtomicU32,
     pub ring: SampleRing,
-    /// 1 while the handler runs; see `reader`.
+    /// Handlers that run; see `reader`.
     pub busy: AtomicU32,
     /// See `wall`.
     pub ticks: AtomicU32,
@@ -61,6 +63,12 @@ impl ThreadRecord {
     pub fn value(&self) -> usize {
         OURS | self.number
     }
+
+    /// Whether the record is the calling OS thread's. Async-signal-safe.
+    pub fn is_of_this_thread(&self) -> bool {
+        // Acquire: see the table.
+        self.native_id.load(Ordering::Acquire) == saki_os::thread::native_id()
+    }
 }
 
 impl Armed {
@@ -80,9 +88,7 @@ pub fn of_signal_value(value: usize) -> Option<&'static ThreadRecord> {
     if value & !((1 << NUMBER_BITS) - 1) != OURS {
         return None;
     }
-    // Acquire: see the table.
-    let record = record(value & ((1 << NUMBER_BITS) - 1))?;
-    (record.native_id.load(Ordering::Acquire) == saki_os::thread::native_id()).then_some(record)
+    record(value & ((1 << NUMBER_BITS) - 1)).filter(|record| record.is_of_this_thread())
 }
 
 /// Whether a timer's value says that the timer is one of these.
@@ -169,9 +175,40 @@ pub fn for_each_record(mut visit: impl FnMut(&'static ThreadRecord)) {
         let Some(record) = record(number) else { continue };
         // Acquire: before the ring is looked at; see the table.
         let has_ended = record.native_id.load(Ordering::Acquire) == 0;
+        // SeqCst: see the module header.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the handler's end: its sample is in the ring.
+        let is_busy = record.busy.load(Ordering::Acquire) != 0;
         visit(record);
-        if has_ended {
+        if has_ended && !is_busy {
             FREE.lock().push(number);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the reader looks at the record, which is free afterwards if it may be.
+    fn is_visited(wanted: &ThreadRecord) -> bool {
+        let mut is_found = false;
+        for_each_record(|record| is_found |= std::ptr::eq(record, wanted));
+        is_found
+    }
+
+    #[test]
+    fn a_record_is_not_reused_while_a_handler_has_it() {
+        let armed = arm(saki_os::thread::native_id(), libc::SIGPROF, None, 100).unwrap();
+        let record = armed.record();
+        assert!(of_signal_value(record.value()).is_some_and(|found| std::ptr::eq(found, record)));
+        // As a handler does, in which the thread is when the session ends.
+        record.busy.fetch_add(1, Ordering::Relaxed);
+        disarm(armed);
+        assert!(is_visited(record) && is_visited(record), "the handler may write a sample yet");
+        record.busy.fetch_sub(1, Ordering::Release);
+        assert!(is_visited(record), "the sample is taken");
+        assert!(!is_visited(record), "the record is free");
+        assert!(of_signal_value(record.value()).is_none());
     }
 }
