@@ -6,6 +6,7 @@
 use saki_abi::object::{ARRAY_DATA_OFFSET, STRING_CHARS_OFFSET};
 use saki_abi::{ArrayHeader, ObjRef, RefMap, StringHeader, VTable, VTableFlags};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bits of the header word that the collector uses; vtables are 8-byte aligned.
 const VTABLE_MASK: usize = !7;
@@ -21,8 +22,11 @@ pub const fn round_up_8(bytes: usize) -> usize {
 /// `object` is a live object.
 #[inline]
 pub unsafe fn vtable_of<'a>(object: ObjRef) -> &'a VTable {
-    // SAFETY: the first word of a live object is its vtable plus collector bits; vtables outlive their objects.
-    unsafe { &*(((*object.0).vtable as usize & VTABLE_MASK) as *const VTable) }
+    // SAFETY: the first word of a live object, which is aligned. Atomic, as another collector thread may change the
+    // collector's bits in it; Relaxed: who has the object's address sees its vtable.
+    let word = unsafe { AtomicUsize::from_ptr((&raw mut (*object.0).vtable).cast()) }.load(Ordering::Relaxed);
+    // SAFETY: that word is the vtable plus collector bits; vtables outlive their objects.
+    unsafe { &*((word & VTABLE_MASK) as *const VTable) }
 }
 
 /// Bytes of a string object of `length` UTF-16 units: header, length, units and terminator, rounded to 8.

@@ -12,7 +12,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// State of a moved object in its vtable word.
-pub(super) const FORWARDING_MASK: usize = 3;
+const FORWARDING_MASK: usize = 3;
+
+/// Whether the object has moved, or another collector thread moves it just now.
+///
+/// # Safety
+/// `object` is an object that was alive when the collection began, in its old place.
+#[inline(always)]
+pub(super) unsafe fn is_forwarded(object: ObjRef) -> bool {
+    // SAFETY: the header of an object, whose first word is that of its vtable and aligned. Atomic, as another collector
+    // thread may change the word; Relaxed: a hint, or the tracing is over.
+    let word = unsafe { AtomicUsize::from_ptr((&raw mut (*object.0).vtable).cast()) };
+    word.load(Ordering::Relaxed) & FORWARDING_MASK != 0
+}
 
 /// Bases of bit tables with one bit per 8 heap bytes: bit `(a >> 3) & 7` of byte `base + (a >> 6)`. Written once by
 /// `init`, before any thread is bound; Relaxed everywhere.

@@ -16,7 +16,7 @@
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
 use super::addresses::{HEAP_START, from_reference, in_large_space, to_reference};
-use super::bits::{FORWARDING_MASK, MarkBits, has_mark_bit, map_bit_table};
+use super::bits::{MarkBits, has_mark_bit, is_forwarded, map_bit_table};
 use super::in_place::InPlace;
 use crate::object::{for_each_reference, has_references, reference_elements, vtable_of};
 use crate::{conditional, ephemeron, weak_fields};
@@ -175,7 +175,7 @@ impl Chaser {
     fn look_at_movable<T: ObjectTracer>(&mut self, Edge { slot, target }: Edge, tracer: &mut T) {
         let was_reached = in_large_space(target.address())
             // SAFETY: live; a moved object keeps its old header, with the forwarding state in it.
-            || unsafe { (*target.0).vtable } as usize & FORWARDING_MASK != 0;
+            || unsafe { is_forwarded(target) };
         // SAFETY: not null.
         let moved = from_reference(tracer.trace_object(unsafe { to_reference(target) }));
         if moved != target {

@@ -3,7 +3,7 @@
 //! Invariant: the forwarding pointer and its two state bits share the vtable word; everything else is on the side.
 
 use super::addresses::{from_reference, in_large_space, to_reference};
-use super::bits::{FORWARDING_MASK, has_mark_bit, mark_byte_address};
+use super::bits::{has_mark_bit, is_forwarded, mark_byte_address};
 use super::instance::Saki;
 use super::layout::LOG_BIT_SPEC;
 use crate::object::{bounds_offset_bytes, object_size_bytes, vtable_of};
@@ -152,7 +152,7 @@ pub(super) unsafe fn reached(object: ObjRef, full: bool) -> Option<ObjRef> {
         if has_mark_bit(object) {
             return Some(object);
         }
-        if !in_large_space(object.address()) && (*object.0).vtable as usize & FORWARDING_MASK == 0 {
+        if !in_large_space(object.address()) && !is_forwarded(object) {
             return None;
         }
     }

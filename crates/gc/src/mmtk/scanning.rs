@@ -7,7 +7,7 @@
 //! follow the same list; that is wasteful, not wrong.
 
 use super::addresses::{from_reference, in_heap_range, in_large_space, to_reference};
-use super::bits::{FORWARDING_MASK, has_mark_bit};
+use super::bits::{has_mark_bit, is_forwarded};
 use super::clock::{note_weak_end, note_weak_start};
 use super::instance::{Saki, find_object, is_full_collection};
 use super::mutator::carrier_heap;
@@ -67,9 +67,7 @@ fn trace_references<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> Option<O
                 return;
             }
             // Large objects are left to MMTk's queue: they are rarely links of lists.
-            let was_reached = has_mark_bit(target)
-                || in_large_space(target.address())
-                || (*target.0).vtable as usize & FORWARDING_MASK != 0;
+            let was_reached = has_mark_bit(target) || in_large_space(target.address()) || is_forwarded(target);
             let moved = from_reference(tracer.trace_object(to_reference(target)));
             if moved != target {
                 *slot = moved;
