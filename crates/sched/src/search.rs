@@ -48,12 +48,14 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
             }
         };
         let poll: Option<idle::Poll> = if poller.is_some() { Some(&mut poll) } else { None };
-        match idle.sleep_or_poll(worker.number, is_searching, deadline_ns, || look_again(worker), poll) {
+        let end = idle.sleep_or_poll(worker.number, is_searching, deadline_ns, || look_again(worker), poll);
+        // However it ended: the watcher may sleep because this worker waited for events, which it does no more.
+        note_work();
+        match end {
             SleepEnd::Found(green) => return found_work(green, true),
             SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,
             SleepEnd::Polled => is_searching = false,
         }
-        note_work();
     }
 }
 
