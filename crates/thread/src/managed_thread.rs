@@ -250,10 +250,11 @@ const _: () = {
     assert!(RUNNING == abi::THREAD_RUNNING && SAFE == abi::THREAD_SAFE);
 };
 
-/// Bytes of the poll word, which other threads change at any time.
-const POLL_BYTES: usize = size_of::<AtomicU32>();
-const _: () = assert!(std::mem::offset_of!(ThreadAbi, poll) == 0);
-const _: () = assert!(std::mem::offset_of!(ThreadAbi, managed_id) == POLL_BYTES);
+/// Bytes of the poll word, which other threads change at any time, and of the id, which they read; and those behind.
+const ATOMICS_BYTES: usize = 8;
+const OTHER_BYTES: usize = size_of::<ThreadAbi>() - ATOMICS_BYTES;
+const _: () = assert!(std::mem::offset_of!(ThreadAbi, poll) == 0 && std::mem::offset_of!(ThreadAbi, managed_id) == 4);
+const _: () = assert!(std::mem::offset_of!(ThreadAbi, pending_exception) == ATOMICS_BYTES);
 
 fn empty_abi(managed_id: u32) -> ThreadAbi {
     ThreadAbi {
@@ -334,10 +335,9 @@ impl ManagedThread {
         let fresh = empty_abi(managed_id);
         let (from, to) = (std::ptr::from_ref(&fresh).cast::<u8>(), self.abi.get().cast::<u8>());
         // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi` behind the
-        // poll word, its first field; nothing in it is dropped.
-        unsafe {
-            std::ptr::copy_nonoverlapping(from.add(POLL_BYTES), to.add(POLL_BYTES), size_of::<ThreadAbi>() - POLL_BYTES)
-        };
+        // words of its atomics; nothing in it is dropped.
+        unsafe { std::ptr::copy_nonoverlapping(from.add(ATOMICS_BYTES), to.add(ATOMICS_BYTES), OTHER_BYTES) };
+        self.managed_id_word().store(managed_id, Ordering::Relaxed);
         // A stopper that found the thread on its carrier needs no reference to it, and may be about to set or clear its
         // bit; so may a taker of the carrier. AcqRel: as in `clear_poll`.
         self.poll_word().fetch_and(STOP | TAKEN, Ordering::AcqRel);
@@ -385,11 +385,18 @@ impl ManagedThread {
         unsafe { &(*self.abi.get()).poll }
     }
 
+    /// Relaxed: it changes only while no thread has a counted reference to the structure; one that has found it on a
+    /// carrier may see the id of the structure's next thread.
+    #[inline(always)]
+    fn managed_id_word(&self) -> &AtomicU32 {
+        // SAFETY: an aligned word of a structure that is never freed, which compiled code and `reset` access besides.
+        unsafe { AtomicU32::from_ptr(&raw mut (*self.abi.get()).managed_id) }
+    }
+
     /// 1..=2^23-1; the owner in locks.
     #[inline(always)]
     pub fn managed_id(&self) -> u32 {
-        // SAFETY: the id changes only while no thread refers to the structure.
-        unsafe { (*self.abi.get()).managed_id }
+        self.managed_id_word().load(Ordering::Relaxed)
     }
 
     /// The carrier that runs the thread, or ran it last; None before it has run.

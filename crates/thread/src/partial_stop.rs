@@ -72,14 +72,15 @@ mod tests {
     use super::*;
     use crate::managed_thread::ThreadKind;
     use crate::spawn::spawn;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Threads in safe regions may leave them as long as nobody has asked them to stop.
+    /// Threads in safe regions may leave them as long as nobody has asked them to stop, and when a stop of this kind
+    /// comes to its end.
     #[test]
-    fn a_stop_that_has_not_asked_the_threads_does_not_serve() {
-        static IS_OVER: AtomicBool = AtomicBool::new(false);
+    fn a_stop_that_has_not_asked_the_threads_or_ends_by_itself_does_not_serve() {
+        static STEP: AtomicU32 = AtomicU32::new(0);
         let ending = spawn(ThreadKind::Background, None, 0, |_| {
-            while !IS_OVER.load(Ordering::Acquire) {
+            while STEP.load(Ordering::Acquire) < 3 {
                 std::hint::spin_loop();
             }
         })
@@ -87,15 +88,34 @@ mod tests {
         while !ending.is_running() {
             std::thread::yield_now();
         }
+        let thread = ending.as_static();
+        let is_visited = || {
+            let visit = move || visit_stopping_threads(Some(thread), Duration::from_millis(10), |_, _| ());
+            std::thread::spawn(visit).join().unwrap()
+        };
         STOP_LOCK.lock();
-        let visitor = std::thread::spawn({
-            let ending = ending.as_static();
-            move || visit_stopping_threads(Some(ending), Duration::from_millis(10), |_, _| ())
-        });
-        let is_visited = visitor.join().unwrap();
+        let while_not_asked = is_visited();
         STOP_LOCK.unlock();
-        IS_OVER.store(true, Ordering::Release);
+        let other = std::thread::spawn(move || {
+            let is_taken = visit_stopping_threads(None, Duration::from_millis(10), |visited, _| {
+                if visited == thread {
+                    STEP.store(1, Ordering::Release);
+                    // Not for ever, so that the test fails rather than hangs.
+                    let end = Moment::now() + Duration::from_secs(20);
+                    while STEP.load(Ordering::Acquire) < 2 && Moment::now() < end {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+            assert!(is_taken);
+        });
+        while STEP.load(Ordering::Acquire) < 1 {
+            std::thread::yield_now();
+        }
+        let beside_another = is_visited();
+        STEP.store(3, Ordering::Release);
+        other.join().unwrap();
         assert!(ending.join(None));
-        assert!(!is_visited);
+        assert_eq!((while_not_asked, beside_another), (false, false));
     }
 }

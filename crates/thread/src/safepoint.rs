@@ -97,6 +97,7 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
         }
     });
     let threads = request_stop(&carriers);
+    STOP_LOCK.note_asked();
     let mut left = carriers.len();
     STOP_WORDS.wait_until_stopped(MAX_STOP_SPINS, || {
         // Carriers that were found stopped stay stopped: only the remaining ones are looked
@@ -120,9 +121,9 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     StopToken { reason, latency_ns, stopper: me, carriers, threads, held }
 }
 
-/// Asks carriers, and the threads that they run, to stop; returns those threads. The stop lock is held. A carrier that
-/// changes threads meanwhile either sees the request, or is seen with its new thread, which is asked too: the heavy
-/// fence stands between both sides' store and load.
+/// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads
+/// meanwhile either sees the request, or is seen with its new thread, which is asked too: the heavy fence stands
+/// between both sides' store and load.
 pub(crate) fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
     let mut seen: Vec<Option<&'static ManagedThread>> = carriers.iter().map(|carrier| carrier.current()).collect();
     STOP_WORDS.request(carriers.iter().map(|c| &c.stop).chain(seen.iter().flatten().map(|t| t.poll_word())));
@@ -137,7 +138,6 @@ pub(crate) fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static Manage
             *seen = now;
         }
         if new.is_empty() {
-            STOP_LOCK.note_asked();
             return asked;
         }
         STOP_WORDS.request(new.iter().map(|t| t.poll_word()));

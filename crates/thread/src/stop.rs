@@ -12,7 +12,7 @@ pub(crate) static STOP_WORDS: StopWords = StopWords::new();
 /// Held during a stop, and for every change of the list of carriers.
 pub(crate) static STOP_LOCK: StopLock = StopLock { lock: RawLock::new(), stage: AtomicU32::new(NO_STOP) };
 
-/// No stop is under way, or its threads have not been asked.
+/// No stop is under way that waits for all threads, or they have not been asked.
 const NO_STOP: u32 = 0;
 /// All threads have been asked to stop: those that are found in safe regions stay there.
 const ASKED: u32 = 1;
