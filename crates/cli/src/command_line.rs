@@ -10,6 +10,7 @@ use crate::bundle::default_framework_root;
 use crate::cache_command::CacheAction;
 use crate::complete;
 use crate::counters::words::CounterWords;
+use crate::executable;
 use crate::exit::Stop;
 use crate::options::{Options, SHELL, VERSION};
 use crate::profile::heap_words::HeapWords;
@@ -324,15 +325,21 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(_) => (explain_help(words), Vec::new()),
         None => (words, Vec::new()),
     };
-    let words = std::iter::once(OsString::from("saki")).chain(words);
-    let matches = Cli::command().try_get_matches_from(words).map_err(|mut e| stop(&mut e, name))?;
+    let before = |program: &[String]| executable::options_before(&words, program.len());
+    let matches = Cli::command()
+        .try_get_matches_from(std::iter::once(OsString::from("saki")).chain(words.iter().cloned()))
+        .map_err(|mut e| stop(&mut e, name))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|mut e| stop(&mut e, name))?;
     let given = given_options(&matches);
     if is_on_command_line(&matches, "net") && is_on_command_line(&matches, "no_net") {
         return Err(Stop::refuse(&called(name), "the argument '--net' cannot be used with '--no-net'"));
     }
     let (name, action) = match cli.command {
-        None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
+        None => {
+            let before = before(&cli.program.words);
+            let options = Options { command: cli.program.words, words: before, ..cli.program.options };
+            ("saki", Action::Run(Box::new(options)))
+        }
         Some(Commands::Run(run)) => {
             let options = Options { command: run.words, given: given.clone(), ..run.options };
             if !is_source(options.program()) && !run_source::is_script(Path::new(options.program())) {
@@ -353,11 +360,10 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
                 return Err(Stop::refuse("saki exec", "--no-net: 'exec' runs programs on an installed .NET"));
             }
             let host = Some(exec.host.into_options());
+            let words = before(&exec.words);
+            let options = Options { command: exec.words, words, given, net: true, host, ..exec.options };
             // A source is no program to .NET's host, either.
-            return Ok((
-                "saki exec",
-                Action::Run(Box::new(Options { command: exec.words, given, net: true, host, ..exec.options })),
-            ));
+            return Ok(("saki exec", Action::Run(Box::new(options))));
         }
         Some(Commands::Repl(repl)) => {
             let shell = repl.options.framework.join(SHELL);

@@ -8,7 +8,7 @@
 //! | words | `suggestion`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
 //! | what is asked for of profiles | `profile::heap_request`, `profile::request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `profile::heap_command`, `profile::command`, `profile::control`, `profile::option` |
-//! | options of runs | `info`, `cached_files`, `net_program`, `options` |
+//! | options of runs | `info`, `cached_files`, `net_program`, `options`, `executable` |
 //! | other commands | `dotnet_command`, `toolchain`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
 //! | Mono's command line | `mono` |
 //! | the command line | `action`, `profile::heap_words`, `profile::words`, `complete`, `command_line`, `manual`, `generate` |
@@ -32,6 +32,7 @@ mod control_socket;
 mod counters;
 mod doctor;
 mod dotnet_command;
+mod executable;
 mod exit;
 mod generate;
 mod info;
@@ -195,7 +196,7 @@ fn run(name: &str, options: &Options) -> i32 {
     if options.libraries() != Some(Libraries::Mono) {
         match net_program::open(path) {
             Ok(Some(program)) => {
-                let options = Options { shown: program.shown, ..options.clone() };
+                let options = Options { shown: program.shown, executable: Some(program.executable), ..options.clone() };
                 return start(&options, &program.assembly, Libraries::Net);
             }
             Ok(None) => {}
@@ -320,8 +321,9 @@ fn start_net(
     let file = options.shown.as_ref().map_or(path, |shown| &shown.executable);
     let named = |error: &dyn std::fmt::Display| StartError(format!("{}: {error}", file.display()));
     let mut base_folder = options.shown.as_ref().and_then(|shown| shown.base_folder.clone());
-    let mut properties = match net_of_framework(&options.framework_root(), path) {
-        Some(properties) => properties,
+    let framework = options.framework_root();
+    let (mut properties, executable) = match net_of_framework(&framework, path) {
+        Some(properties) => (properties, executable::of_framework(options, &framework)),
         None => {
             let described = match options.host {
                 Some(_) => None,
@@ -330,9 +332,13 @@ fn start_net(
             let (described, folder) = described.unzip();
             base_folder = base_folder.or(folder);
             let host = options.host.as_ref().or(described.as_ref());
-            saki_dotnet::resolve(&environment::dotnet_places(), host, path, options.arguments())
-                .map_err(|error| named(&error))?
-                .properties
+            let resolved = saki_dotnet::resolve(&environment::dotnet_places(), host, path, options.arguments())
+                .map_err(|error| named(&error))?;
+            let executable = match described {
+                Some(_) => executable::beside(options, path),
+                None => executable::of_root(options, &resolved.root.path),
+            };
+            (resolved.properties, executable)
         }
     };
     for (name, value) in &mut properties {
@@ -346,7 +352,7 @@ fn start_net(
     // SIGQUIT is the program's own: it ends it, or is handled.
     machine_options.thread_dumps = false;
     let program = options.shown.as_ref().map(|shown| shown.executable.display().to_string());
-    net::start(NetStart { properties, program, contract: None, options: machine_options, events })
+    net::start(NetStart { properties, program, executable, contract: None, options: machine_options, events })
 }
 
 /// `--compile-only`: prints the methods' code.

@@ -34,6 +34,8 @@ const DEPENDENCIES: &str = "deps.json";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetProgram {
     pub assembly: PathBuf,
+    /// The executable, without symbolic links.
+    pub executable: PathBuf,
     /// Of a single file: what the program sees in place of its assembly.
     pub shown: Option<Shown>,
 }
@@ -65,6 +67,10 @@ pub fn open(path: &Path) -> Result<Option<NetProgram>, String> {
     Ok(Some(program))
 }
 
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// The assembly of the executable's name.
 fn beside(path: &Path) -> Result<NetProgram, String> {
     let mut assembly = path.as_os_str().to_owned();
@@ -73,7 +79,7 @@ fn beside(path: &Path) -> Result<NetProgram, String> {
     if !assembly.is_file() {
         return Err(format!("{}: it starts {}, which is not there", path.display(), assembly.display()));
     }
-    Ok(NetProgram { assembly, shown: None })
+    Ok(NetProgram { assembly, executable: real(path), shown: None })
 }
 
 /// Writes what is missing of a single file's program.
@@ -112,7 +118,11 @@ fn unpack(path: &Path, file: &File, list: &FileList) -> Result<NetProgram, Strin
     }
     let executable = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let base_folder = executable.parent().filter(|_| !list.extracts_all).map(Path::to_path_buf);
-    Ok(NetProgram { assembly: folder.join(format!("{name}dll")), shown: Some(Shown { executable, base_folder }) })
+    Ok(NetProgram {
+        assembly: folder.join(format!("{name}dll")),
+        executable: real(path),
+        shown: Some(Shown { executable, base_folder }),
+    })
 }
 
 /// The folder for a single file, by its name, its list and its time.

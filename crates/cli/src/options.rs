@@ -187,6 +187,14 @@ pub struct Options {
     #[arg(skip)]
     pub shown: Option<Shown>,
 
+    /// The executable of .NET's that was named in place of an assembly.
+    #[arg(skip)]
+    pub executable: Option<PathBuf>,
+
+    /// The words before the program that are Saki's options.
+    #[arg(skip)]
+    pub words: Vec<String>,
+
     /// The machine's options that the command line or the environment set, by name; the parser fills it in.
     #[arg(skip)]
     pub given: Vec<&'static str>,
@@ -246,6 +254,8 @@ impl Default for Options {
             no_net: false,
             host: None,
             shown: None,
+            executable: None,
+            words: Vec::new(),
             given: Vec::new(),
             emit: Emit::Ir,
         }

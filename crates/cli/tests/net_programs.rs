@@ -36,6 +36,32 @@ static class Program {
 }
 "#;
 
+/// Starts itself again as programs for .NET do, and tells what both see; the process's real executable comes last.
+const RESTARTS: &str = r#"
+using System;
+using System.Diagnostics;
+using System.IO;
+static class Program {
+    static string Path () { return (string) typeof (Environment).GetProperty ("ProcessPath").GetValue (null); }
+    static void Tell (string who) {
+        var module = Process.GetCurrentProcess ().MainModule;
+        bool same = module.FileName == Path () && module.ModuleName == System.IO.Path.GetFileName (Path ());
+        var real = File.ReadAllText ("/proc/self/stat").Split ('(', ')') [1];
+        Console.WriteLine (who + " " + Path () + " " + same + " " + Environment.GetEnvironmentVariable ("TOLD") + " " + real);
+    }
+    static void Main (string[] arguments) {
+        Tell (string.Join (",", arguments));
+        if (arguments.Length == 1 && arguments [0] == "child") return;
+        var own = System.IO.Path.GetFileNameWithoutExtension (Path ()) == "dotnet" ? "\"" + Environment.GetCommandLineArgs () [0] + "\" " : "";
+        foreach (var folder in new [] { "", "/" }) {
+            var start = new ProcessStartInfo (Path (), own + "child") { UseShellExecute = false, WorkingDirectory = folder };
+            start.EnvironmentVariables ["TOLD"] = "told";
+            using (var process = Process.Start (start)) process.WaitForExit ();
+        }
+    }
+}
+"#;
+
 /// A folder with the compiled program `app.dll` and its library, and the root of .NET 9; None where one cannot be had.
 fn prepare(name: &str) -> Option<(PathBuf, PathBuf)> {
     prepare_of(name, PROGRAM)
@@ -183,6 +209,50 @@ fn a_program_in_a_folder_runs_on_an_installed_runtime() {
     std::fs::remove_file(assembly).expect("removed");
     let refused = run(saki(&place, &root).arg("./app"));
     assert_eq!(refused.stderr, "saki: ./app: it starts ./app.dll, which is not there\n", "{refused:?}");
+}
+
+/// What a program that starts itself again says: once itself, twice as a child.
+fn check_restarts(outcome: &Outcome, path: &Path) {
+    let line = |who: &str, told: &str| format!("{who} {} True {told} saki\n", path.display());
+    let child = line("child", "told");
+    let expected = format!("{}{child}{child}", line("a", ""));
+    assert_eq!((outcome.exit_code, &*outcome.stdout), (Some(0), &*expected), "{outcome:?}");
+}
+
+#[test]
+fn programs_that_start_themselves_again_stay_with_saki() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some((place, root)) = prepare_of("net-restarts", RESTARTS) else { return };
+    let make_executable = |path: &Path| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+    };
+    let framework = r#"{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
+    std::fs::write(place.join("app.runtimeconfig.json"), framework).expect("written");
+    // As `dotnet app.dll`, with an option that the children inherit.
+    for words in
+        [&["app.dll", "a"][..], &["--threads=green", "app.dll", "a"], &["exec", "--io", "poll", "app.dll", "a"]]
+    {
+        check_restarts(&run(saki(&place, &root).args(words)), &root.join("dotnet"));
+    }
+    // As an apphost.
+    std::fs::write(place.join("app"), template(0)).expect("written");
+    make_executable(&place.join("app"));
+    check_restarts(&run(saki(&place, &root).args(["./app", "a"])), &place.join("app"));
+    // As a single file.
+    let read = |name: &str| std::fs::read(place.join(name)).expect("a file");
+    let single = place.join("single");
+    let files = [
+        ("app.dll", read("app.dll")),
+        ("app.deps.json", DEPENDENCIES.into()),
+        ("app.runtimeconfig.json", configuration("9.0.99").into()),
+    ];
+    write_single_file(&single, &files);
+    make_executable(&single);
+    check_restarts(&run(saki(&place, &root).args(["single", "a"])), &single);
+    // As a program that brings its runtime along, by its assembly.
+    std::fs::write(place.join("app.runtimeconfig.json"), configuration("9.0.99")).expect("written");
+    std::fs::write(place.join("app.deps.json"), DEPENDENCIES).expect("written");
+    check_restarts(&run(saki(&place, &root).args(["app.dll", "a"])), &place.join("app"));
 }
 
 /// SIGQUIT ends such a program, as it ends those of .NET, so clients ask by another signal.

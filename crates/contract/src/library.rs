@@ -115,6 +115,10 @@ const MONO_COMPANIONS: &[Companion] = &[
     Companion { assembly: "System.Private.CoreLib", namespace: "System.Numerics", types: &[] },
 ];
 
+/// The companions of .NET's core assembly.
+const NET_COMPANIONS: &[Companion] =
+    &[Companion { assembly: "System.Diagnostics.Process", namespace: "System.Diagnostics", types: &["ProcessModule"] }];
+
 /// Types that only .NET's class libraries have.
 const MONO_ABSENT_TYPES: &[LibraryType] = &[
     LibraryType::DynamicResolver,
@@ -197,7 +201,7 @@ impl LibraryProfile {
         absent_methods: net::ABSENT_METHODS,
         renamed_methods: net::RENAMED_METHODS,
         vectors: VectorLibrary::Intrinsics,
-        companions: &[],
+        companions: NET_COMPANIONS,
     };
 
     /// All profiles: the machine takes the first whose core assembly it finds.

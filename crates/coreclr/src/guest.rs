@@ -107,8 +107,15 @@ fn start_machine(properties: RuntimeProperties) -> Result<(), Failure> {
     let contract = properties.value(HOST_CONTRACT).and_then(|value| unsafe { HostContract::read(value) });
     // SAFETY: SIG_IGN is async-signal-safe, and no handler of the host's is lost but one of SIGPIPE.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    let machine = net::start(NetStart { properties, program: None, contract, options, events: HostEvents::default() })
-        .map_err(|error| failure(FAILED, error.to_string()))?;
+    let machine = net::start(NetStart {
+        properties,
+        program: None,
+        executable: None,
+        contract,
+        options,
+        events: HostEvents::default(),
+    })
+    .map_err(|error| failure(FAILED, error.to_string()))?;
     go_native(machine.main_thread());
     MACHINE.set(Some(machine));
     Ok(())

@@ -43,6 +43,7 @@ mod native_libraries;
 mod native_threads;
 mod native_waits;
 mod object;
+pub mod own_executable;
 mod runtime_helpers;
 mod signature;
 mod stream;
@@ -111,6 +112,7 @@ const LOOPS: &[&[LoopRow]] = &[
     gc_handle::LOOPS,
     marshal::LOOPS,
     method_handle::LOOPS,
+    own_executable::LOOPS,
     runtime_helpers::LOOPS,
     threads::LOOPS,
     type_handle::LOOPS,
@@ -125,6 +127,7 @@ pub fn upper_layers() -> UpperLayers {
     layers.library_loops.extend_from_slice(LOOPS);
     layers.own_functions.push(native_waits::OWN_FUNCTIONS);
     layers.own_functions.push(native_threads::OWN_FUNCTIONS);
+    layers.own_functions.push(own_executable::OWN_FUNCTIONS);
     layers.forget_dead.extend_from_slice(load_context::FORGET_DEAD);
     layers
 }

@@ -8,6 +8,8 @@
 use crate::contract::HostContract;
 use crate::properties::{CoreLibrary, RuntimeProperties};
 use crate::thread_pool::with_pool_settings;
+use saki_corelib::own_executable;
+pub use saki_corelib::own_executable::OwnExecutable;
 use saki_runtime::vm::net::NetRuntime;
 use saki_runtime::vm::{StartError, VmOptions};
 use saki_runtime::{HostEvents, Vm};
@@ -19,6 +21,8 @@ pub struct NetStart {
     pub properties: RuntimeProperties,
     /// What the program's command line begins with, where that is not the path of its assembly.
     pub program: Option<String>,
+    /// What the program takes for the process's executable, where that is not so.
+    pub executable: Option<OwnExecutable>,
     /// The host's functions, if it has any.
     pub contract: Option<HostContract>,
     /// The machine's options; those about class libraries are set here.
@@ -40,6 +44,9 @@ pub fn start(start: NetStart) -> Result<Vm, StartError> {
 }
 
 fn start_on_net(start: NetStart) -> Result<Vm, StartError> {
+    if let Some(executable) = start.executable {
+        own_executable::set(executable);
+    }
     let runtime =
         NetRuntime { properties: with_pool_settings(&start.properties, start.options.threads), program: start.program };
     let options = VmOptions { net: Some(runtime), ..start.options };

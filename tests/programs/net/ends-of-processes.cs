@@ -131,9 +131,7 @@ static class P
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
-        // As this process was started, with the case's name.
-        foreach (var argument in File.ReadAllText("/proc/self/cmdline").TrimEnd('\0').Split('\0').Skip(1))
-            start.ArgumentList.Add(argument);
+        start.ArgumentList.Add(Environment.GetCommandLineArgs()[0]);
         start.ArgumentList.Add(name);
         using var process = Process.Start(start)!;
         var errors = process.StandardError.ReadToEndAsync();

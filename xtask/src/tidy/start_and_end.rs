@@ -41,12 +41,13 @@ const HOOKS: [(&str, &str, &str); 19] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 9] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 10] = [
     ("crates/corelib/src/native_waits/original.rs", "of the addresses in .NET's native library that ours stand in for"),
     (
         "crates/corelib/src/events.rs",
         "of an event source's callback, managed code that an internal call passes as a word",
     ),
+    ("crates/corelib/src/own_executable.rs", "of the addresses in .NET's native library that ours stand in for"),
     ("crates/corelib/src/type_maps.rs", "of function pointers of managed code, which internal calls pass as words"),
     ("crates/coreclr/src/error_writer.rs", "of a word that the host's own call sets, which other threads read"),
     (
