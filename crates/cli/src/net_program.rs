@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Folder of the programs in the cache.
@@ -107,6 +108,7 @@ fn unpack(path: &Path, file: &File, list: &FileList) -> Result<NetProgram, Strin
         let contents = packed.contents(file).map_err(damaged)?;
         cached_files::put_contents(&place, &contents).map_err(unusable)?;
     }
+    lead_to_symbols(path, &folder).map_err(unusable)?;
     let (configuration, dependencies) = match described {
         Some(described) => (described.configuration, described.dependencies),
         None => (configuration, dependencies),
@@ -123,6 +125,31 @@ fn unpack(path: &Path, file: &File, list: &FileList) -> Result<NetProgram, Strin
         executable: real(path),
         shown: Some(Shown { executable, base_folder }),
     })
+}
+
+/// `dotnet publish` leaves the symbols of a single file's assemblies beside it, where they may change by themselves:
+/// puts links to them beside the assemblies.
+fn lead_to_symbols(path: &Path, folder: &Path) -> io::Result<()> {
+    let path = real(path);
+    let Some(Ok(entries)) = path.parent().map(std::fs::read_dir) else { return Ok(()) };
+    for symbols in entries.flatten().map(|entry| entry.path()).filter(|file| has_extension(file, "pdb")) {
+        let Some(name) = symbols.file_name() else { continue };
+        let link = folder.join(name);
+        let is_led = std::fs::read_link(&link).is_ok_and(|target| target == symbols);
+        if has_assembly(&link) && !is_led {
+            cached_files::put(&link, |temporary| symlink(&symbols, temporary))?;
+        }
+    }
+    Ok(())
+}
+
+fn has_extension(file: &Path, extension: &str) -> bool {
+    file.extension().is_some_and(|own| own == extension)
+}
+
+/// Whether there is an assembly for these symbols.
+fn has_assembly(symbols: &Path) -> bool {
+    symbols.with_extension("dll").is_file()
 }
 
 /// The folder for a single file, by its name, its list and its time.

@@ -219,6 +219,53 @@ fn check_restarts(outcome: &Outcome, path: &Path) {
     assert_eq!((outcome.exit_code, &*outcome.stdout), (Some(0), &*expected), "{outcome:?}");
 }
 
+/// Throws, and tells in which file and line.
+const THROWS: &str = r#"
+using System;
+using System.Diagnostics;
+static class Program {
+    static void Main () {
+        try { throw new Exception (); } catch (Exception e) {
+            var frame = new StackTrace (e, true).GetFrame (0);
+            Console.WriteLine (System.IO.Path.GetFileName (frame.GetFileName ()) + " " + frame.GetFileLineNumber ());
+        }
+    }
+}
+"#;
+
+/// `dotnet publish` leaves the symbols beside a single file.
+#[test]
+fn a_single_files_symbols_lie_beside_it() {
+    let Some((place, root)) = prepare_of("net-symbols", THROWS) else { return };
+    let compiler = place_of_compiler();
+    let framework = root.join("shared/Microsoft.NETCore.App/9.0.5");
+    let mut compile = Command::new(&compiler);
+    compile.arg("-pdb").arg("-out:app.dll").arg(format!("-fw:{}", framework.display())).arg("app.cs");
+    match compile.current_dir(&place).status() {
+        Ok(status) if status.success() => {}
+        _ => return eprintln!("skipped: no {}", compiler.display()),
+    }
+    let published = place.join("published");
+    std::fs::create_dir(&published).expect("a folder");
+    let files = [
+        ("app.dll", std::fs::read(place.join("app.dll")).expect("a file")),
+        ("app.deps.json", DEPENDENCIES.into()),
+        ("app.runtimeconfig.json", configuration("9.0.99").into()),
+    ];
+    write_single_file(&published.join("app"), &files);
+    let start = || run(saki(&place, &root).arg("published/app")).stdout;
+    assert_eq!(start(), " 0\n");
+    std::fs::rename(place.join("app.pdb"), published.join("app.pdb")).expect("moved");
+    assert_eq!(start(), "app.cs 6\n");
+    std::fs::remove_file(published.join("app.pdb")).expect("removed");
+    assert_eq!(start(), " 0\n");
+}
+
+/// The compiler for modern .NET, which writes portable symbols.
+fn place_of_compiler() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/net/compiler/csc")
+}
+
 #[test]
 fn programs_that_start_themselves_again_stay_with_saki() {
     use std::os::unix::fs::PermissionsExt;
