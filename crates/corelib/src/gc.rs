@@ -19,10 +19,18 @@ fn max_generation(_t: CurrentThread) -> i32 {
     MAX_GENERATION
 }
 
+/// Objects of this size begin in the oldest generation, as programs expect of .NET's heap of large objects.
+const LARGE_OBJECT_BYTES: usize = 85_000;
+
 /// The collector's generation 1 is the whole heap.
-fn generation_of(_t: CurrentThread, object: Option<Obj>) -> i32 {
+fn generation_of(t: CurrentThread, object: Option<Obj>) -> Managed<i32> {
+    let object = object.ok_or_else(|| exceptions::throw_argument_null(t, "obj"))?;
+    // SAFETY: a live object, whose table of methods says how large it is.
+    if unsafe { saki_gc::object_size_bytes(object.word()) } >= LARGE_OBJECT_BYTES {
+        return Ok(MAX_GENERATION);
+    }
     // SAFETY: the object is an argument, so that a managed frame keeps it alive and in place.
-    object.map_or(i32::MAX, |object| match unsafe { saki_gc::generation_of(object.word()) } {
+    Ok(match unsafe { saki_gc::generation_of(object.word()) } {
         0 => 0,
         _ => MAX_GENERATION,
     })
@@ -30,15 +38,21 @@ fn generation_of(_t: CurrentThread, object: Option<Obj>) -> i32 {
 
 /// `special`: only collections of a kind that Saki does not have, if it is not 0.
 fn collection_count(_t: CurrentThread, generation: i32, special: i32) -> i32 {
-    if special != 0 {
+    if special != 0 || generation > MAX_GENERATION {
         return 0;
     }
     i32::try_from(saki_gc::collection_count(generation.max(0).cast_unsigned())).unwrap_or(i32::MAX)
 }
 
-/// Explicit collections of a generation above 0, and of all (-1), free all unreachable objects.
+/// Explicit collections of a generation above 0, and of all (-1), free all unreachable objects. A wish to compact the
+/// large objects is for one full collection.
 fn collect(t: CurrentThread, generation: i32, _mode: i32) {
-    collection_events::collect_for_program(t, generation != 0);
+    let is_full = generation != 0;
+    collection_events::collect_for_program(t, is_full);
+    if is_full {
+        // Relaxed: it publishes no other memory.
+        COMPACTION_MODE.store(DEFAULT_COMPACTION, Ordering::Relaxed);
+    }
 }
 
 /// 10: the last argument says that memory is low, which is no reason to do otherwise.
@@ -210,7 +224,10 @@ fn is_server(_t: CurrentThread) -> bool {
 
 /// What the program has set, which changes nothing. Relaxed: they publish no other memory.
 static LATENCY_MODE: AtomicI32 = AtomicI32::new(1);
-static COMPACTION_MODE: AtomicI32 = AtomicI32::new(1);
+static COMPACTION_MODE: AtomicI32 = AtomicI32::new(DEFAULT_COMPACTION);
+
+/// `GCLargeObjectHeapCompactionMode.Default`.
+const DEFAULT_COMPACTION: i32 = 1;
 
 fn latency_mode(_t: CurrentThread) -> i32 {
     // Relaxed: see above.
