@@ -40,6 +40,7 @@ pub mod metrics;
 mod module_handle;
 mod monitor;
 mod native_libraries;
+mod native_monitors;
 mod native_threads;
 mod native_waits;
 mod object;
@@ -126,6 +127,7 @@ pub fn upper_layers() -> UpperLayers {
     layers.internal_calls.0.extend_from_slice(TABLES);
     layers.library_loops.extend_from_slice(LOOPS);
     layers.own_functions.push(native_waits::OWN_FUNCTIONS);
+    layers.own_functions.push(native_monitors::OWN_FUNCTIONS);
     layers.own_functions.push(native_threads::OWN_FUNCTIONS);
     layers.own_functions.push(own_executable::OWN_FUNCTIONS);
     layers.forget_dead.extend_from_slice(load_context::FORGET_DEAD);
