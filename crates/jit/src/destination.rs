@@ -58,7 +58,9 @@ pub(crate) fn of_address(func: &Function, mut addr: ValueId, is_in_frame: impl F
 /// place is made by a helper, which does it.
 pub(crate) fn publishes(destination: Destination, ty: Ty, barrier: bool) -> LoadResult<bool> {
     Ok(match destination {
-        Destination::Root | Destination::Object(_) => barrier || ty.contains_references()?,
+        Destination::Root => barrier || ty.contains_references()?,
+        // Without a barrier it is an object that has just been made.
+        Destination::Object(_) => barrier,
         Destination::Private | Destination::Unknown => false,
     })
 }
