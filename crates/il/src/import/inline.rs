@@ -43,6 +43,11 @@ const AGGRESSIVE_BODY_BYTES: usize = 120;
 /// Largest body inlined when a method of a vector type, or one that takes or gives vectors, says AggressiveInlining:
 /// such bodies have up to four versions, by the width of vectors and without vector hardware, of which one is imported.
 const VECTOR_BODY_BYTES: usize = 4 * AGGRESSIVE_BODY_BYTES;
+/// Of bodies that make a vector of two others one part in this many counts: an operation of `Vector256` is six bodies
+/// of 250 bytes, most of which ask whether the type of elements is supported; a few instructions are left of them.
+const PARTS_OF_VECTOR_BODIES: u32 = 8;
+/// The namespace of .NET's vectors.
+const INTRINSICS: &str = "System.Runtime.Intrinsics";
 const MAX_DEPTH: usize = 7;
 /// How often a method is inlined into itself: halves the calls of small recursive functions.
 const MAX_RECURSION: usize = 2;
@@ -71,9 +76,17 @@ fn is_of_vectors(method: &'static Method, args: &[StackEntry]) -> bool {
         || method.sig().is_ok_and(|sig| vector_type(sig.ret).is_some())
 }
 
+/// Whether this is a method by which .NET's class library makes vectors of others (`Vector256` of two of 128 bits).
+fn makes_vectors_of_others(method: &'static Method) -> bool {
+    let owner = method.owner;
+    let is_vector = owner.def().is_some_and(|def| def.namespace == INTRINSICS && def.name.starts_with("Vector"));
+    is_vector && owner.is_of_class_libraries()
+}
+
 /// What a body takes of the budget. Of a longer one that is inlined all but one version is left out.
-fn charged_bytes(bytes: usize) -> u32 {
-    bytes.min(AGGRESSIVE_BODY_BYTES) as u32
+fn charged_bytes(method: &'static Method, bytes: usize) -> u32 {
+    let charged = bytes.min(AGGRESSIVE_BODY_BYTES) as u32;
+    if makes_vectors_of_others(method) { charged.div_ceil(PARTS_OF_VECTOR_BODIES) } else { charged }
 }
 
 impl Importer<'_> {
@@ -87,7 +100,7 @@ impl Importer<'_> {
             Ok(scope) => {
                 let bytes = scope.body.code.len();
                 self.emit.decide(|| format!("inlined: {}, {bytes} bytes", method.full_name()));
-                self.inline_budget_bytes -= charged_bytes(bytes);
+                self.inline_budget_bytes -= charged_bytes(method, bytes);
                 self.inline_into(method, scope, args)?;
                 return Ok(true);
             }
@@ -153,7 +166,7 @@ impl Importer<'_> {
         let scope = self.inline_scope(method, limit).inspect_err(|reason| {
             self.not_inlinable.insert((method, limit), reason);
         })?;
-        if charged_bytes(scope.body.code.len()) > self.inline_budget_bytes {
+        if charged_bytes(method, scope.body.code.len()) > self.inline_budget_bytes {
             return Err("as much as may be is inlined already");
         }
         if self.inlining.len() > MAX_DEPTH {
