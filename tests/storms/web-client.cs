@@ -102,7 +102,7 @@ class Client(int connections, double seconds)
     // Threads of the pool end after 20 s without work, and some more may be there while the figures are taken.
     static bool IsBack(Dictionary<string, long> before, Dictionary<string, long> now) =>
         now["connections"] == 0 && now["inside"] == 0 && now["sockets"] <= before["sockets"] && now["descriptors"] <= before["descriptors"] + 2 &&
-        now["threads"] <= before["threads"] + 8 && now["live"] <= before["live"] + LiveSlackKib && now["resident"] <= before["resident"] + ResidentSlackKib;
+        now["threads"] <= before["threads"] + 8 && now["pool"] <= before["pool"] + 8 && now["live"] <= before["live"] + LiveSlackKib && now["resident"] <= before["resident"] + ResidentSlackKib;
 
     // The figures when nothing is left to be given back, or the last ones.
     static async Task<Dictionary<string, long>> Settled(Process server, Dictionary<string, long>? before)
