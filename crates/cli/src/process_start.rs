@@ -22,11 +22,27 @@ pub fn prepare() {
     // Without memory for it handlers run on the thread's own stack.
     std::mem::forget(AlternateStack::install());
     open_standard_streams();
+    make_room_for_descriptors();
     // A closed pipe ends writes with an error, as .NET programs expect, not the process.
     // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
     let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     // Relaxed: no other thread runs yet.
     IGNORED_PIPES.store(before == libc::SIG_IGN, Ordering::Relaxed);
+}
+
+/// Makes the process's table of descriptors large enough for most programs, while one thread uses it. When a table that
+/// several threads use grows, the kernel waits until no processor reads the old one, which takes up to 25 ms, and each
+/// thread that opens a file or a socket meanwhile waits, too.
+fn make_room_for_descriptors() {
+    /// The table then takes 8 KiB.
+    const DESCRIPTORS: i32 = 1 << 10;
+    // A lower limit of descriptors leaves the table as it is.
+    // SAFETY: makes a descriptor that nothing else knows.
+    let last = unsafe { libc::fcntl(libc::STDIN_FILENO, libc::F_DUPFD_CLOEXEC, DESCRIPTORS - 1) };
+    if last != -1 {
+        // SAFETY: the descriptor was made above.
+        unsafe { libc::close(last) };
+    }
 }
 
 /// Opens /dev/null in place of standard streams that are closed: otherwise files that are opened later would get their
