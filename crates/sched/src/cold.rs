@@ -48,8 +48,10 @@ const MOVED_AT_ONCE: usize = 64;
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 /// The same while there is memory.
 const PATIENT_INTERVAL: Duration = Duration::from_secs(1);
-/// What a hot stack takes, with page tables, for the choice between the two.
-const HOT_STACK_BYTES: usize = 8 << 10;
+/// What a hot stack of a crowd takes, with page tables, for the choice between the two.
+const HOT_STACK_BYTES: usize = 5 << 10;
+/// The mover leaves a crowd alone that has changed by more than one of so many of its threads during an interval.
+const CHANGED_SHARE: usize = 16;
 const MOST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Memory of free stacks that was not needed for this long is given back.
@@ -271,7 +273,12 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
             }
             continue;
         }
+        let before = HOT.load(Ordering::Relaxed);
         services::machine().pause(interval);
+        // A crowd that gathers or ends is about to run, while there is memory for its stacks.
+        if !is_urgent() && HOT.load(Ordering::Relaxed).abs_diff(before) > before / CHANGED_SHARE {
+            continue;
+        }
         let restored = RESTORED.load(Ordering::Relaxed);
         let round = go_round(resume);
         let in_vain = RESTORED.load(Ordering::Relaxed) - restored;
@@ -283,9 +290,13 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
     }
 }
 
+/// Whether stacks are to move soon, since they take much of memory.
+fn is_urgent() -> bool {
+    HOT.load(Ordering::Relaxed) > URGENT.load(Ordering::Relaxed)
+}
+
 fn least_interval() -> Duration {
-    let is_urgent = HOT.load(Ordering::Relaxed) > URGENT.load(Ordering::Relaxed);
-    if is_urgent { LEAST_INTERVAL } else { PATIENT_INTERVAL }
+    if is_urgent() { LEAST_INTERVAL } else { PATIENT_INTERVAL }
 }
 
 /// Sleeps until a stack becomes hot and there are too many, or many have become free. One that becomes so at the same
