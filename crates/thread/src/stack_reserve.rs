@@ -51,6 +51,9 @@ const LOWEST_SHARE: usize = 4;
 /// How far above the reserve the stack pointer must be to close it: the frames of the runtime that look.
 const CLOSING_DISTANCE_BYTES: usize = 16 << 10;
 
+/// What code may use below the stack pointer (System V ABI for x86-64, 3.2.2; none for aarch64).
+const RED_ZONE_BYTES: usize = 128;
+
 /// An attaching thread that has less stack than this left above the reserve gets no reserve.
 const LEAST_REST_BYTES: usize = 32 << 10;
 
@@ -66,6 +69,8 @@ pub(crate) struct StackReserve {
     /// Lowest address of the stack, which need not begin with a page, and the end of the stack.
     stack_low: AtomicUsize,
     stack_end: AtomicUsize,
+    /// Where the guard of a pooled stack begins.
+    guard_low: AtomicUsize,
     /// Addresses of pages, see the picture.
     low: AtomicUsize,
     lower: AtomicUsize,
@@ -110,12 +115,13 @@ impl StackReserve {
         }
     }
 
-    /// Sets up the reserve of a pooled stack: the upper part of the guard below it, which is closed when the stack
-    /// comes from the pool.
+    /// Sets up the reserve of a pooled stack: the upper part of the guard below it. When the stack comes from the pool
+    /// the guard is closed, as markers only at its ends (`fiber::StackPool`).
     pub(crate) fn set_up_pooled(&self, guard: &Range<usize>) {
         let page = page_size_bytes();
         let low = guard.end.saturating_sub(STACK_RESERVE_BYTES).max(guard.start);
         self.stack_low.store(low, Ordering::Relaxed);
+        self.guard_low.store(guard.start, Ordering::Relaxed);
         self.low.store(low, Ordering::Relaxed);
         self.lower.store((low + (guard.end - low) / LOWEST_SHARE) / page * page, Ordering::Relaxed);
         self.high.store(guard.end, Ordering::Relaxed);
@@ -154,8 +160,23 @@ impl StackReserve {
             self.protect(self.pages(), Protection::ReadWrite);
         }
     }
+    /// Closes the guard of a pooled stack below the part that was opened, where it was closed at its end only. Below
+    /// the stack pointer nothing is in use; native code may have stepped over the closed end with a large frame.
+    fn close_below(&self, end: usize, sp: usize) {
+        if self.is_pooled.load(Ordering::Relaxed) && saki_os::guard::kind() == GuardKind::Markers {
+            let page = page_size_bytes();
+            let unused_end = sp.saturating_sub(RED_ZONE_BYTES) / page * page;
+            let guard_low = self.guard_low.load(Ordering::Relaxed);
+            let pages = guard_low..end.min(unused_end).max(guard_low);
+            // Without memory for page tables the end that is closed has to do.
+            // SAFETY: pages of the guard below the thread's stack pointer, and below what the x86-64 ABI lets code use
+            // beneath it.
+            let _ = unsafe { saki_os::guard::set_markers(pages, true) };
+        }
+    }
+
     /// Opens the part in which the address of a fault lies; see `ManagedThread::open_stack_reserve`.
-    pub(crate) fn open(&self, fault_address: usize, in_large_frame: bool) -> bool {
+    pub(crate) fn open(&self, fault_address: usize, in_large_frame: bool, sp: usize) -> bool {
         let Range { start: low, end: high } = self.pages();
         let lower = self.lower();
         let state = self.state.load(Ordering::Relaxed);
@@ -172,8 +193,11 @@ impl StackReserve {
         // above other mappings.
         // SAFETY: the word above the reserve is part of the stack.
         unsafe { std::hint::black_box((high as *const u8).read_volatile()) };
-        if !self.protect(pages, Protection::ReadWrite) {
+        if !self.protect(pages.clone(), Protection::ReadWrite) {
             return false;
+        }
+        if state == CLOSED {
+            self.close_below(pages.start, sp.min(fault_address));
         }
         self.state.store(next, Ordering::Relaxed);
         true
@@ -224,5 +248,46 @@ impl StackReserve {
     /// The lowest address of the stack.
     pub(crate) fn stack_low(&self) -> usize {
         self.stack_low.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use saki_os::Reservation;
+
+    /// Offsets in KiB of the pages that the kernel cannot touch.
+    fn closed(region: &Reservation) -> Vec<usize> {
+        let page = page_size_bytes();
+        let is_closed = |offset: &usize| {
+            // SAFETY: the kernel writes a byte into a page of the region, or returns EFAULT.
+            unsafe { libc::syscall(libc::SYS_getrandom, region.base().wrapping_add(*offset), 1_usize, 1_u32) != 1 }
+        };
+        (0..region.len_bytes()).step_by(page).filter(is_closed).map(|offset| offset >> 10).collect()
+    }
+
+    #[test]
+    fn what_is_left_of_a_guard_closes_when_its_upper_part_opens() {
+        const KIB: usize = 1 << 10;
+        if saki_os::guard::kind() != GuardKind::Markers || page_size_bytes() != 4 * KIB {
+            return;
+        }
+        let region = Reservation::reserve_writable(512 * KIB).unwrap();
+        let base = region.base() as usize;
+        let (done, _) = region.install_markers([0..16 * KIB, 432 * KIB..448 * KIB]);
+        assert_eq!(done, 2);
+        let reserve = StackReserve::default();
+        reserve.set_up_pooled(&(base..base + 448 * KIB));
+        // Native code stepped over the closed end, to a page of the lowest part, and calls on from there.
+        let live = base + 152 * KIB + 100;
+        assert!(!reserve.open(base + 10 * KIB, false, live));
+        assert!(reserve.open(base + 440 * KIB, false, live));
+        assert_eq!(closed(&region), (0..148).step_by(4).collect::<Vec<_>>());
+        reserve.close();
+        assert_eq!(closed(&region), (0..448).step_by(4).collect::<Vec<_>>());
+        assert!(reserve.open(base + 440 * KIB, false, base + 450 * KIB));
+        assert_eq!(closed(&region), (0..160).step_by(4).collect::<Vec<_>>());
+        reserve.take_down();
+        assert_eq!(closed(&region), (0..448).step_by(4).collect::<Vec<_>>());
     }
 }

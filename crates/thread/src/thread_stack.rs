@@ -128,10 +128,11 @@ impl ManagedThread {
 
     /// Opens the part of the reserve in which the address of a fault lies, and makes the next safepoint check the
     /// stack; `false` if the address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a
-    /// page faulted; the lowest part stays closed for it. For the fault handler, on this thread. Async-signal-safe.
-    pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
-        let is_open = self.stack_reserve.open(fault_address, in_large_frame)
-            || self.inner_reserve.open(fault_address, in_large_frame);
+    /// page faulted; the lowest part stays closed for it. `sp`: the stack pointer of the code that faulted. For the
+    /// fault handler, on this thread. Async-signal-safe.
+    pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool, sp: usize) -> bool {
+        let is_open = self.stack_reserve.open(fault_address, in_large_frame, sp)
+            || self.inner_reserve.open(fault_address, in_large_frame, sp);
         if is_open {
             self.set_poll(POLL_STACK);
         }

@@ -12,7 +12,7 @@ thread_local! {
 
 fn open(context: &mut FaultContext) -> Disposition {
     match current() {
-        Some(thread) if thread.open_stack_reserve(context.fault_address(), false) => {
+        Some(thread) if thread.open_stack_reserve(context.fault_address(), false, context.sp()) => {
             OPENED.set(OPENED.get() + 1);
             Disposition::Handled
         }
@@ -76,11 +76,14 @@ fn the_lowest_part_opens_by_itself_and_not_for_a_large_frame() {
         touch(reserve.end - 8192);
         assert_eq!(OPENED.get(), 1);
         let lowest = reserve.start + 8192;
-        assert!(!thread.open_stack_reserve(lowest, true) && !thread.open_stack_reserve(reserve.end - 8192, false));
+        assert!(
+            !thread.open_stack_reserve(lowest, true, lowest)
+                && !thread.open_stack_reserve(reserve.end - 8192, false, lowest)
+        );
         assert!(!thread.has_stack_to_throw(lowest) && thread.has_stack_to_throw(reserve.end - 8192));
         touch(lowest);
         assert_eq!(OPENED.get(), 2);
-        assert!(!thread.open_stack_reserve(lowest, false) && !thread.takes_stack_overflow());
+        assert!(!thread.open_stack_reserve(lowest, false, lowest) && !thread.takes_stack_overflow());
         // All of it was closed.
         touch(lowest);
         touch(reserve.end - 8192);
@@ -93,7 +96,7 @@ fn an_address_elsewhere_is_none_of_the_reserve() {
     run(|thread| {
         let reserve = reserve(thread);
         for address in [0, reserve.start - 1, reserve.end + 4096] {
-            assert!(!thread.open_stack_reserve(address, false), "{address:#x}");
+            assert!(!thread.open_stack_reserve(address, false, address), "{address:#x}");
         }
         assert!(!is_to_look(thread));
     });

@@ -28,10 +28,10 @@ pub struct Callbacks {
     pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
     /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
     pub current_thread: fn() -> *mut ThreadAbi,
-    /// Opens the reserve of the thread's stack at the address of a fault. True: it is open there now, and the
-    /// instruction can be run again. The lowest part is not opened for a fault in the prologue of a large frame.
-    /// Async-signal-safe.
-    pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
+    /// Opens the reserve of the thread's stack at the address of a fault; `sp` is the stack pointer of the code that
+    /// faulted. True: it is open there now, and the instruction can be run again. The lowest part is not opened for a
+    /// fault in the prologue of a large frame. Async-signal-safe.
+    pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool, sp: usize) -> bool,
     /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
     pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,
     /// Whether the thread runs managed code or the machine's, in which exceptions may be thrown, and not native code.

@@ -80,7 +80,8 @@ fn handle(context: &mut FaultContext) -> Disposition {
             _ => context.fault_address(),
         };
         // SAFETY: the current thread of this OS thread is valid, and so is the pinned register in compiled code.
-        if is_memory_fault && unsafe { (callbacks.open_stack_reserve)(thread, reached, in_large_frame) } {
+        let is_open = || unsafe { (callbacks.open_stack_reserve)(thread, reached, in_large_frame, context.sp()) };
+        if is_memory_fault && is_open() {
             return Disposition::Handled;
         }
         // SAFETY: a thread that is not null is the current one, whose fields stay while it is in this handler.

@@ -180,8 +180,8 @@ fn a_stack_has_one_user_while_threads_take_give_and_trim() {
     assert!(counts.stacks <= 3 * THREADS + CARVED_AT_ONCE, "{counts:?}");
 }
 
-/// Touches the address in a child and looks how it ends.
-fn check_guard(test: &str, kind: GuardKind) {
+/// Touches the guard in a child, so far below the stack's lowest address, and looks how the child ends.
+fn check_guard(test: &str, kind: GuardKind, distance_bytes: usize) {
     if !is_child() {
         let output = run_in_child(test, None);
         assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
@@ -199,18 +199,25 @@ fn check_guard(test: &str, kind: GuardKind) {
     touch(&first, first.bounds().len());
     println!("next is the guard");
     // SAFETY: mapped and unused, or a fault, which the test expects.
-    unsafe { ((low - 1) as *mut u8).write_volatile(1) };
+    unsafe { ((low - distance_bytes) as *mut u8).write_volatile(1) };
 }
 
 #[test]
 fn a_touch_of_a_protected_guard_is_a_fault() {
-    check_guard("a_touch_of_a_protected_guard_is_a_fault", GuardKind::Protection);
+    check_guard("a_touch_of_a_protected_guard_is_a_fault", GuardKind::Protection, 1);
 }
 
 #[test]
 fn a_touch_of_a_marker_is_a_fault() {
     if guard::kind() == GuardKind::Markers {
-        check_guard("a_touch_of_a_marker_is_a_fault", GuardKind::Markers);
+        check_guard("a_touch_of_a_marker_is_a_fault", GuardKind::Markers, 1);
+    }
+}
+
+#[test]
+fn a_touch_of_the_place_above_the_neighbour_is_a_fault() {
+    if guard::kind() == GuardKind::Markers {
+        check_guard("a_touch_of_the_place_above_the_neighbour_is_a_fault", GuardKind::Markers, GUARD_BYTES);
     }
 }
 

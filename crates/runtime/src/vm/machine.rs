@@ -169,9 +169,9 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
 
 /// # Safety
 /// `abi` is the current thread's.
-unsafe fn open_stack_reserve(abi: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool {
+unsafe fn open_stack_reserve(abi: *mut ThreadAbi, address: usize, in_large_frame: bool, sp: usize) -> bool {
     // SAFETY: the unwinder passes the current thread.
-    unsafe { CurrentThread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame)
+    unsafe { CurrentThread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame, sp)
 }
 
 /// # Safety

@@ -467,7 +467,7 @@ impl Thunks {
             on_clause: |_, _, _, _, _| {},
             new_fault_exception: |_, kind: FaultKind| ObjRef((FAULT_BASE + kind as usize * 8) as *mut Object),
             current_thread,
-            open_stack_reserve: |_, _, _| false,
+            open_stack_reserve: |_, _, _, _| false,
             has_stack_to_throw: |_, _| false,
             is_outside_native_code: |_| true,
             report_end: |_, _, _| false,
