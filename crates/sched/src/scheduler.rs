@@ -18,7 +18,8 @@ use crate::runnable::make_runnable;
 use crate::worker::{Worker, set_here};
 use crate::workers::{enlist, for_each_worker, stolen_count};
 use crate::{native_exit, parts, switch, watcher};
-use saki_fiber::StackCounts;
+
+use saki_fiber::{Context, StackCounts};
 use saki_thread::scheduler_hooks::{SchedulerHooks, install_scheduler};
 use saki_thread::scheduling;
 use saki_thread::{ManagedThread, SpawnedThread, ThreadKind};
@@ -100,7 +101,7 @@ pub fn spawn(
     // SAFETY: the thread has not begun, and nobody else has its record; the stack is fresh and stays with the thread
     // until it ends.
     unsafe {
-        *green.context.get() = saki_fiber::prepare(stack.top(), switch::begin, green.as_pointer().cast());
+        *green.context.get() = Context::default();
         *green.stack.get() = Some(stack);
         *green.body.get() = Some(body);
         *green.inner_bytes.get() = if first_bytes < wanted_bytes { wanted_bytes } else { 0 };

@@ -43,6 +43,10 @@ impl Worker {
         if next.thread.is_cold() {
             cold::restore(next);
         }
+        // SAFETY: `next` came from a queue, so no other thread has its record.
+        if unsafe { (*next.context.get()).stack_pointer() } == 0 {
+            prepare(next);
+        }
         if let Some(carrier) = self.carrier() {
             scheduling::take_up(carrier, Some(next.thread));
         }
@@ -91,8 +95,19 @@ pub(crate) fn leave(green: &'static Green, after: After) {
     held.restore();
 }
 
+/// Writes the first frame of a thread that has never run. Done here rather than where the thread is started, so that
+/// the carriers, and not one thread that starts many, wait for the page of each stack.
+#[cold]
+fn prepare(next: &'static Green) {
+    // SAFETY: the thread has not begun, and came from a queue: the cells are this carrier's.
+    let (stack, context) = unsafe { ((*next.stack.get()).as_ref(), &mut *next.context.get()) };
+    let Some(stack) = stack else { saki_base::bug!("a green thread that begins has no stack") };
+    // SAFETY: the stack was taken for this thread, which keeps it until it ends; nothing uses it yet.
+    *context = unsafe { saki_fiber::prepare(stack.top(), begin, next.as_pointer().cast()) };
+}
+
 /// The first function of a new green thread.
-pub(crate) extern "C" fn begin(green: *mut u8) -> ! {
+extern "C" fn begin(green: *mut u8) -> ! {
     // SAFETY: `scheduler::spawn` prepared the context with a record, which is never freed.
     let green: &'static Green = unsafe { &*green.cast::<Green>() };
     here_for_switch().finish_switch();
