@@ -29,6 +29,7 @@ pub mod memory;
 pub mod message_log;
 pub mod privilege;
 pub mod random;
+pub mod records;
 pub mod services;
 pub mod signal;
 pub mod thread;

@@ -48,7 +48,7 @@ impl Green {
         if let Some(green) = Green::of(thread) {
             return green;
         }
-        let green: &'static Green = saki_base::leak(Green {
+        let green: &'static Green = saki_os::records::keep(Green {
             thread,
             context: UnsafeCell::default(),
             word: ParkWord::default(),

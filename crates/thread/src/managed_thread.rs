@@ -290,7 +290,7 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
 impl ManagedThread {
     /// A new structure, never freed.
     pub(crate) fn leak(managed_id: u32) -> &'static ManagedThread {
-        saki_base::leak(ManagedThread {
+        saki_os::records::keep(ManagedThread {
             abi: UnsafeCell::new(empty_abi(managed_id)),
             state: facade::atomic::AtomicU32::new(SAFE),
             registers_are_saved: AtomicBool::new(false),

@@ -514,6 +514,8 @@ ranks! {
     SpilledItems in "sync/src/recycler.rs", anywhere;
     /// The installation of signal handlers.
     SignalActions in "os/src/signal.rs", anywhere;
+    /// What is left of the memory for records of crowds.
+    Records in "os/src/records.rs", anywhere;
     /// The regions of roots that Mono's log has written.
     LogRootRegions in "runtime/src/vm/profile_log/root_regions.rs", anywhere;
     /// The stacks that Mono's log has numbered.
