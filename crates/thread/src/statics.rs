@@ -38,6 +38,9 @@ pub struct StaticBlock {
     pub scan: BlockScan,
 }
 
+/// Entries of a table at first.
+const LEAST_TABLE: usize = 8;
+
 #[derive(Default)]
 struct Blocks {
     table: Vec<*mut u8>,
@@ -75,7 +78,7 @@ impl StaticBlocks {
         // SAFETY: only the owner calls this, at no safepoint, and no other reference is alive.
         let blocks = unsafe { &mut *self.0.get() };
         if blocks.table.len() <= index {
-            let len = (index + 1).next_power_of_two().max(32);
+            let len = (index + 1).next_power_of_two().max(LEAST_TABLE);
             blocks.table.resize(len, std::ptr::null_mut());
         }
         blocks.table[index] = data;
@@ -125,8 +128,11 @@ impl StaticBlocks {
     /// Frees every block, when the thread ends.
     pub(crate) fn free_all(&self) {
         // SAFETY: the thread is ending and runs no managed code any more; the stop lock keeps the collector away.
-        let blocks = std::mem::take(unsafe { &mut *self.0.get() });
-        for block in blocks.list {
+        let blocks = unsafe { &mut *self.0.get() };
+        // The structure's next thread uses the table's memory again, if that is of the usual size.
+        blocks.table.clear();
+        blocks.table.shrink_to(LEAST_TABLE);
+        for block in blocks.list.drain(..) {
             // SAFETY: allocated in `add` with this layout, and removed from the list.
             unsafe { dealloc(block.data, layout(block.size_bytes)) };
         }

@@ -2,7 +2,7 @@
 
 use crate::exceptions::ToManaged;
 use crate::thread::{CurrentThread, Managed};
-use crate::{context_statics, statics, vtables};
+use crate::{context_statics, statics};
 use saki_thread::BlockScan;
 use saki_types::{Field, collectible};
 
@@ -20,7 +20,7 @@ pub fn thread_static_address(t: CurrentThread, field: &'static Field) -> Managed
     let mut block = thread.static_block(number);
     if block.is_null() {
         let layout = field.owner.static_layout().to_managed(t)?;
-        let map = vtables::ref_map(field.owner, &layout.thread_ref_offsets);
+        let map = statics::thread_block_map(field.owner, &layout.thread_ref_offsets);
         let scan = match collectible::owner_of(field.owner).filter(|owner| !owner.is_domain()) {
             Some(owner) => BlockScan::Conditional { map, owner: std::ptr::from_ref(owner).addr() },
             None => BlockScan::Precise(map),

@@ -1,13 +1,14 @@
 //! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
 
-use saki_abi::ObjRef;
+use crate::vtables;
+use saki_abi::{ObjRef, RefMap};
 use saki_base::locks::{RwLock, rank};
 use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner};
 use saki_types::layout::StaticLayout;
 use saki_types::{Field, Image, LoadResult, Ty, Universe};
 use std::alloc::Layout;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// References among the statics of one type.
 struct StaticRoots {
@@ -29,9 +30,16 @@ static ROOTS: RwLock<rank::StaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new
 /// owners.
 static OWNED_ROOTS: RwLock<rank::OwnedStaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new());
 
+/// What the blocks of thread-statics of one type have in common.
+struct ThreadBlocks {
+    ty: Ty,
+    /// Where the references in a block are; null until a thread has needed it.
+    ref_map: AtomicPtr<RefMap>,
+}
+
 /// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of
 /// it.
-static THREAD_BLOCKS: RwLock<rank::ThreadStaticTypes, Vec<Option<Ty>>> = RwLock::new(Vec::new());
+static THREAD_BLOCKS: RwLock<rank::ThreadStaticTypes, Vec<Option<ThreadBlocks>>> = RwLock::new(Vec::new());
 
 /// A copy of a writable image section.
 struct WritableCopy {
@@ -166,11 +174,28 @@ pub(crate) fn thread_block_number(ty: Ty) -> u32 {
     if number == blocks.len() {
         blocks.push(None);
     }
-    blocks[number] = Some(ty);
+    blocks[number] = Some(ThreadBlocks { ty, ref_map: AtomicPtr::default() });
     let number = number as u32;
     // Release: the number is in the table before it is seen.
     ty.thread_static_block.store(number, Ordering::Release);
     number
+}
+
+/// Where the references in a type's blocks of thread-statics are, at `offsets`: one map for all threads.
+pub(crate) fn thread_block_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
+    let number = thread_block_number(ty) as usize;
+    let exchange = |made: *mut RefMap| match THREAD_BLOCKS.read().get(number) {
+        // Acquire: pairs with the Release of the exchange that was first, when the map's words were there.
+        Some(Some(blocks)) => {
+            match blocks.ref_map.compare_exchange(std::ptr::null_mut(), made, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => made,
+                Err(known) => known,
+            }
+        }
+        _ => saki_base::bug!("no type has thread-statics with number {number}"),
+    };
+    let known = exchange(std::ptr::null_mut());
+    if known.is_null() { exchange(vtables::ref_map(ty, offsets).cast_mut()) } else { known }
 }
 
 /// The value of `Symbol::ThreadStaticPlace`.
@@ -197,8 +222,8 @@ pub fn release(universe: &'static Universe) {
 
 /// Whether types of dead owners have thread-statics.
 pub(crate) fn has_dead_thread_blocks() -> bool {
-    let is_dead = |ty: &Option<Ty>| ty.is_some_and(|ty| collectible::is_dead(std::ptr::from_ref(ty).addr()));
-    THREAD_BLOCKS.read().iter().any(is_dead)
+    let is_dead = |blocks: &ThreadBlocks| collectible::is_dead(std::ptr::from_ref(blocks.ty).addr());
+    THREAD_BLOCKS.read().iter().flatten().any(is_dead)
 }
 
 /// Frees the thread-static blocks of types of dead owners. The world is stopped.
@@ -213,9 +238,9 @@ pub(crate) fn forget_dead_thread_blocks() {
 }
 
 /// Visits the numbers of types that satisfy `is_wanted`, with their places in the table.
-fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(usize, &mut Option<Ty>)) {
+fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(usize, &mut Option<ThreadBlocks>)) {
     for (number, place) in THREAD_BLOCKS.write().iter_mut().enumerate() {
-        if place.is_some_and(&is_wanted) {
+        if place.as_ref().is_some_and(|blocks| is_wanted(blocks.ty)) {
             visit(number, place);
         }
     }
@@ -250,5 +275,5 @@ pub(crate) fn for_each_owned_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
 
 /// The type with this number of thread-static blocks.
 pub fn type_of_thread_block(number: usize) -> Option<Ty> {
-    THREAD_BLOCKS.read().get(number).copied().flatten()
+    THREAD_BLOCKS.read().get(number)?.as_ref().map(|blocks| blocks.ty)
 }
