@@ -156,12 +156,36 @@ struct RootCollector<F: RootsWorkFactory<SimpleSlot>> {
     slots: Vec<SimpleSlot>,
     pinned: Vec<ObjectReference>,
     last_pinned: ObjRef,
+    seen: SeenWords,
     thread_bytes: usize,
+}
+
+/// Words of stacks that were looked at before: frames hold the same references again and again, and so do the stacks of
+/// threads that do the same. What a word refers to does not change during a collection, except by objects that move,
+/// and those are not where a root refers to.
+struct SeenWords([usize; SeenWords::PLACES]);
+
+impl SeenWords {
+    const PLACES: usize = 512;
+
+    /// Whether the word was seen before; if not, it is from now on, in place of another.
+    #[inline]
+    fn has(&mut self, word: usize) -> bool {
+        let place = &mut self.0[(word >> 3 ^ word >> 12) % SeenWords::PLACES];
+        std::mem::replace(place, word) == word
+    }
 }
 
 impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     fn new(factory: F) -> Self {
-        Self { factory, slots: Vec::new(), pinned: Vec::new(), last_pinned: ObjRef::NULL, thread_bytes: 0 }
+        Self {
+            factory,
+            slots: Vec::new(),
+            pinned: Vec::new(),
+            last_pinned: ObjRef::NULL,
+            seen: SeenWords([0; SeenWords::PLACES]),
+            thread_bytes: 0,
+        }
     }
 
     fn finish(mut self) {
@@ -246,6 +270,7 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootVisitor for RootCollector<F> {
             // SAFETY: stacks of stopped threads and registered ranges are readable. Volatile: it may be any memory.
             let word = unsafe { (address as *const usize).read_volatile() };
             if in_heap_range(word)
+                && !self.seen.has(word)
                 && let Some(object) = find_object(word)
             {
                 self.pinned(object);
