@@ -19,13 +19,14 @@
 //! costs nothing, and on the processor measured (AMD EPYC) its gain is within the noise. The stagger leaves the other
 //! half of the page to the stack, so that a shallow stack still takes one page.
 //!
-//! **The cost of a stack**, besides the page that it touches, is page tables: of stacks of 64 KiB fifteen share one
-//! page table (0.3 KB each), a stack of 256 KiB takes 0.6 KB, one of 1 MiB 2.2 KB, one of 8 MiB a whole page (4.3 KB).
+//! **The cost of a stack**, besides the page that it touches, is page tables: of stacks of 64 KiB four share one (1 KB
+//! each), and a stack of 8 MiB takes one for itself.
 //!
 //! **Guards are closed at their ends** where they are markers: a marker is an entry of a page table, and those of a
-//! whole guard take 1.0 µs a stack, its ends 0.3. Code that uses a stack downwards meets the *sill*, the upper end, which the
-//! stack's user opens; it then closes what is left of the guard. Native code with a frame larger than the sill may step
-//! over it, and uses memory that is the stack's own; the *floor*, the lower end, parts it from the neighbour.
+//! whole guard take 1.0 µs a stack, its ends 0.3. Code that uses a stack downwards meets the *sill*, the upper end,
+//! which the stack's user opens; it then closes what is left of the guard. Native code with a frame larger than the
+//! sill may step over it, and uses memory that is the stack's own; the *floor*, the lower end, parts it from the
+//! neighbour.
 //!
 //! A class keeps two lists: *warm* stacks, as they were given back, the last one on top, and *cold* ones without
 //! memory. `take` prefers warm ones. Guards stay in pooled stacks.
