@@ -1,4 +1,5 @@
-// Threads that end leave nothing behind of their thread-statics. A map of the references in them was made for each thread and type.
+// Threads that end leave nothing behind of their thread-statics: a map of the references in them was made for each
+// thread and type.
 using System;
 using System.IO;
 using System.Linq;
