@@ -31,8 +31,8 @@ pub fn prepare() {
 }
 
 /// Makes the process's table of descriptors large enough for most programs, while one thread uses it. When a table that
-/// several threads use grows, the kernel waits until no processor reads the old one, which took 10 ms in a test, and each
-/// thread that opens a file or a socket meanwhile waits, too.
+/// several threads use grows, the kernel waits until no processor reads the old one: 10 ms in a test. Each thread that
+/// opens a file or a socket meanwhile waits, too.
 fn make_room_for_descriptors() {
     /// The table then takes 8 KiB.
     const DESCRIPTORS: i32 = 1 << 10;

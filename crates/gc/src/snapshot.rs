@@ -151,7 +151,8 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
         });
     };
     roots::visit_conservative_blocks(thread, &mut show_words);
-    let dead = stack_roots::dead_words(thread);
+    let mut dead = Vec::new();
+    stack_roots::find_dead_words(thread, &mut dead);
     world::for_each_conservative_range(thread, |range| {
         stack_roots::for_each_living_range(range, &dead, &mut show_words);
     });

@@ -9,23 +9,22 @@ use std::ops::Range;
 /// Not an address that a processor accepts.
 const POISON: usize = 0xdead_5b11_dead_5b11;
 
-/// Addresses of dead words on the stack of a stopped thread, ascending.
-pub(crate) fn dead_words(thread: &ManagedThread) -> Vec<usize> {
-    let mut dead = Vec::new();
+/// Finds the addresses of dead words on the stack of a stopped thread, ascending; what `dead` held is forgotten.
+pub(crate) fn find_dead_words(thread: &ManagedThread, dead: &mut Vec<usize>) {
+    dead.clear();
     // Frames are walked in their places only.
     if thread.is_cold() {
-        return dead;
+        return;
     }
     // SAFETY: the world is stopped: the thread is in Rust or native code and stays there.
-    unsafe { saki_unwind::find_dead_words(thread.abi(), &mut dead) };
+    unsafe { saki_unwind::find_dead_words(thread.abi(), dead) };
     if crate::mmtk::options().stress.is_some() {
-        for &address in &dead {
+        for &address in &*dead {
             // SAFETY: a word of a frame on the thread's stack, which nobody reads before it is written again. Volatile:
             // the memory belongs to compiled code.
             unsafe { (address as *mut usize).write_volatile(POISON) };
         }
     }
-    dead
 }
 
 /// Calls `visit` with the parts of `range` between the words of `dead`.

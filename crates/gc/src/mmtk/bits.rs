@@ -110,6 +110,16 @@ pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
     !in_large_space(object.address()) && unsafe { table_bit(mark_bit_base(), object.address()) }
 }
 
+/// Whether an object begins at `address`.
+///
+/// # Safety
+/// `address` lies in memory that the heap has handed out for small objects.
+#[inline(always)]
+pub(super) unsafe fn has_valid_bit(address: usize) -> bool {
+    // SAFETY: memory that the heap has handed out has mapped bits.
+    unsafe { table_bit(vo_bit_base(), address) }
+}
+
 /// The table of mark bits and the number of the space without any, in registers: a loop over the elements of an array
 /// would load both for each element.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@
 //! the policy and [`is_made`].
 
 use super::addresses::{from_reference, in_heap_range, in_large_space, to_address};
+use super::bits::has_valid_bit;
 use super::layout::LARGE_OBJECT_BYTES;
 use crate::options::HeapOptions;
 use crate::policy::HeapPolicy;
@@ -78,6 +79,12 @@ pub(crate) fn find_object(address: usize) -> Option<ObjRef> {
     }
     if in_large_space(address) {
         return crate::large::find(address);
+    }
+    // Most words that refer to an object refer to its start, and there the object itself need not be looked at: its
+    // header is in no cache.
+    // SAFETY: the heap has handed out the chunk of the address, if it is mapped.
+    if address.is_multiple_of(8) && to_address(address).is_mapped() && unsafe { has_valid_bit(address) } {
+        return Some(ObjRef(std::ptr::with_exposed_provenance_mut(address)));
     }
     memory_manager::find_object_from_internal_pointer(to_address(address), LARGE_OBJECT_BYTES).map(from_reference)
 }

@@ -11,6 +11,7 @@ use super::bits::{has_mark_bit, is_forwarded};
 use super::clock::{note_weak_end, note_weak_start};
 use super::instance::{Saki, find_object, is_full_collection};
 use super::mutator::carrier_heap;
+use super::object_model::prefetch_fate;
 use super::thread_pointers::carrier_of;
 use super::weak_tracer::WeakTracer;
 use super::{active_plan, chase};
@@ -157,6 +158,8 @@ struct RootCollector<F: RootsWorkFactory<SimpleSlot>> {
     pinned: Vec<ObjectReference>,
     last_pinned: ObjRef,
     seen: SeenWords,
+    /// Of the thread that is scanned.
+    dead_words: Vec<usize>,
     thread_bytes: usize,
 }
 
@@ -184,6 +187,7 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
             pinned: Vec::new(),
             last_pinned: ObjRef::NULL,
             seen: SeenWords([0; SeenWords::PLACES]),
+            dead_words: Vec::new(),
             thread_bytes: 0,
         }
     }
@@ -198,12 +202,16 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     fn thread(&mut self, thread: &ManagedThread) {
         visit_thread_roots(thread, self);
         // A nursery collection promotes a young object that a dead word holds; the next full collection frees it.
-        let dead = if is_full_collection() { stack_roots::dead_words(thread) } else { Vec::new() };
+        let mut dead = std::mem::take(&mut self.dead_words);
+        if is_full_collection() {
+            stack_roots::find_dead_words(thread, &mut dead);
+        }
         self.thread_bytes += size_of::<ManagedThread>();
         world::for_each_conservative_range(thread, |range| {
             self.thread_bytes += range.len();
             stack_roots::for_each_living_range(range, &dead, |part| self.conservative_range(part));
         });
+        self.dead_words = dead;
     }
 
     /// A full collection finds these references by itself; the objects that hold them may even be dead. A nursery
@@ -257,6 +265,8 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootVisitor for RootCollector<F> {
             return;
         }
         self.last_pinned = object;
+        // It is traced when the packet is full.
+        prefetch_fate(object);
         // SAFETY: not null, checked above.
         self.pinned.push(unsafe { to_reference(object) });
         if self.pinned.len() == ROOTS_PER_PACKET {
