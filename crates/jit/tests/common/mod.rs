@@ -155,6 +155,8 @@ pub struct Machine {
     pub compiler: Compiler,
     pub thread: Box<ThreadAbi>,
     pub symbols: HashMap<String, usize>,
+    /// Functions of a test in place of the stand-ins.
+    pub helpers: Vec<(HelperId, usize)>,
     thunks: HashMap<String, usize>,
     serial: Option<MutexGuard<'static, ()>>,
 }
@@ -236,7 +238,7 @@ unsafe extern "C" fn unwind(thread: *mut ThreadAbi, frame: usize, pc: usize, kep
     unsafe { saki_jit_test_escape(exception.address(), saved[0]) }
 }
 
-fn set_pending(thread: *mut ThreadAbi, number: usize) {
+pub fn set_pending(thread: *mut ThreadAbi, number: usize) {
     // SAFETY: the test's thread struct outlives the run.
     unsafe { (*thread).pending_exception = saki_abi::ObjRef(number as *mut _) };
 }
@@ -246,6 +248,8 @@ pub const NULL_REFERENCE: u64 = 0x101;
 pub const INDEX_OUT_OF_RANGE: u64 = 0x102;
 pub const DIVIDE_BY_ZERO: u64 = 0x103;
 pub const OVERFLOW: u64 = 0x104;
+pub const INVALID_CAST: u64 = 0x105;
+pub const ARRAY_TYPE_MISMATCH: u64 = 0x106;
 
 /// # Safety
 /// `thread` is the test's thread struct.
@@ -312,6 +316,7 @@ impl Machine {
             thread,
             symbols: HashMap::new(),
             thunks: HashMap::new(),
+            helpers: Vec::new(),
             serial: Some(serial),
         }
     }
@@ -359,6 +364,7 @@ impl Machine {
                 address
             }
             RelocTarget::HelperFunction(helper) => match helper {
+                _ if self.helper(helper).is_some() => self.helper(helper).unwrap_or_default(),
                 HelperId::Throw | HelperId::Rethrow => helper_throw as *const () as usize,
                 HelperId::ThrowNullReference => helper_null as *const () as usize,
                 HelperId::ThrowIndexOutOfRange => helper_index as *const () as usize,
@@ -381,6 +387,11 @@ impl Machine {
         let address = self.write(&bytes);
         self.thunks.insert(key, address);
         address
+    }
+
+    /// The function that a test has for the helper.
+    fn helper(&self, helper: HelperId) -> Option<usize> {
+        self.helpers.iter().find(|(id, _)| *id == helper).map(|(_, address)| *address)
     }
 
     pub fn place(&mut self, code: CompiledCode) -> usize {

@@ -7,10 +7,11 @@
 mod numbers;
 mod vectors;
 
+use crate::classes::{Classes, classes};
 use crate::common::{INDEX_OUT_OF_RANGE, NULL_REFERENCE};
 use numbers::{binary, compare, convert, unary};
 use saki_abi::HelperId;
-use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
+use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
 use saki_il::ir::*;
 use std::ops::Range;
 
@@ -35,16 +36,20 @@ pub struct Interpreter<'m> {
     /// Functions that may be called, by the addresses of their codes.
     pub callees: &'m [(u64, Function)],
     allocated: Vec<u8>,
+    /// Where the next object lies in the memory.
+    pub next_object: usize,
 }
 
 impl<'m> Interpreter<'m> {
+    /// Objects are made in the memory, from the byte `heap` on, which is zero from there on.
     pub fn new(
         memory: &'m mut [u8],
+        heap: usize,
         base: u64,
         saturates_conversions: bool,
         callees: &'m [(u64, Function)],
     ) -> Interpreter<'m> {
-        Interpreter { memory, base, saturates_conversions, callees, allocated: Vec::new() }
+        Interpreter { memory, base, saturates_conversions, callees, allocated: Vec::new(), next_object: heap }
     }
 
     /// The function's result (0 if it has none), or the exception that leaves it.
@@ -190,9 +195,52 @@ impl<'m> Interpreter<'m> {
                 }
                 old
             }
+            Op::NewObject(ty) => {
+                let class = &types().all[types().of_type(ty).expect("a known type")];
+                self.allocate(class.vtable, class.size_bytes(0))
+            }
+            Op::NewArray(ty, length) => {
+                let class = &types().all[types().of_type(ty).expect("a known type")];
+                let number = match ty_of(length) {
+                    IrType::I32 => i64::from(get(length) as i32),
+                    _ => get(length) as i64,
+                };
+                let bytes = types().array_bytes(class, number)?;
+                let array = self.allocate(class.vtable, bytes);
+                self.store((array as u64).wrapping_add_signed(ARRAY_LENGTH_OFFSET.into()), MemType::I32, get(length));
+                array
+            }
+            Op::CastClass(object, ty) => {
+                types().cast(self.vtable(get(object)), ty)?;
+                get(object)
+            }
+            Op::IsInst(object, ty) if types().test(self.vtable(get(object)), ty) => get(object),
+            Op::IsInst(..) => 0,
+            Op::Unbox(object, ty) => get(object) + Bits::from(types().unbox(self.vtable(get(object)), ty)?),
+            Op::Call { target: CallTarget::Helper(HelperId::CheckArrayStore), ref args, .. } => {
+                let [array, value] = [args[0], args[1]].map(|arg| self.vtable(get(arg)));
+                types().store(array, value)?;
+                0
+            }
+            Op::SymbolAddr(Symbol::VTable(ty)) => {
+                Bits::from(types().all[types().of_type(ty).expect("a known type")].vtable)
+            }
             Op::NullCheck(_) | Op::BoundsCheck { .. } | Op::Poll | Op::Fence => 0,
             ref other => panic!("no meaning for {other:?}"),
         })
+    }
+
+    fn allocate(&mut self, vtable: u64, bytes: u64) -> Bits {
+        let object = self.base + self.next_object as u64;
+        self.next_object += bytes as usize;
+        self.store(object, MemType::I64, vtable.into());
+        object.into()
+    }
+
+    /// The vtable of an object that is not null.
+    fn vtable(&mut self, object: Bits) -> Option<u64> {
+        let object = object as u64;
+        (object != 0).then(|| self.load(object.wrapping_add_signed(OBJECT_VTABLE_OFFSET.into()), MemType::I64) as u64)
     }
 
     /// Where an access lies in the memory, or in what was allocated.
@@ -222,6 +270,10 @@ impl<'m> Interpreter<'m> {
         let bytes = self.bytes(addr, mem.bytes());
         bytes.copy_from_slice(&value.to_le_bytes()[..bytes.len()]);
     }
+}
+
+fn types() -> &'static Classes {
+    classes().expect("functions with types are made where there are some")
 }
 
 /// Where a block leads.

@@ -3,10 +3,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+
+mod classes;
+mod comparison;
 mod interpreter;
 mod steps;
 
+use classes::classes;
 use common::*;
+use comparison::{Outcome, expect_same};
 use interpreter::Interpreter;
 use proptest::prelude::*;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
@@ -15,22 +20,11 @@ use saki_il::ir::*;
 use saki_jit::CompilerOptions;
 use steps::{
     ARRAY, CALLEES, ELEMENTS, FLOATS, OBJECT_COUNT, OBJECT_WORDS, OBJECTS, REFERENCE, REFERENCE_COUNT, REFERENCES,
-    VECTORS, WORDS, callees, function, step,
+    SLOT_COUNT, SLOTS, VECTORS, WORDS, callees, function, step,
 };
 
-fn is_same_word(index: usize, a: u64, b: u64) -> bool {
-    let both_nan = if index >= VECTORS {
-        let same = |a: u64, b: u64| {
-            a as u32 == b as u32 || f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
-        };
-        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan() || same(a, b) && same(a >> 32, b >> 32)
-    } else if index >= FLOATS + FLOATS / 2 {
-        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan()
-    } else {
-        index >= FLOATS && f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
-    };
-    a == b || both_nan
-}
+/// Room for objects behind the words; loops in loops make thousands.
+const HEAP_WORDS: usize = 1 << 19;
 
 /// What functions get: a memory of their own, and arguments.
 struct Input {
@@ -40,11 +34,15 @@ struct Input {
     callees: Vec<(u64, Function)>,
     /// The log bits of the words' memory, a byte for 64 bytes: only code reads them.
     _log_bits: Vec<u8>,
+    /// Likewise the bits of valid objects, which code sets.
+    _object_bits: Vec<u8>,
+    /// Words behind the others that were used by the last run.
+    used: usize,
 }
 
 impl Input {
     fn new(a: i32, b: i64, c: i32, d: f64, has_array: bool, machine: &mut Machine) -> Input {
-        let mut words = vec![0; WORDS];
+        let mut words = vec![0; WORDS + HEAP_WORDS];
         let args = [
             words.as_mut_ptr() as u64,
             u64::from(a.cast_unsigned()),
@@ -61,14 +59,20 @@ impl Input {
             let code = machine.compiler.compile_baseline(&ir.func).expect("the baseline compiler covers callees");
             codes.push((machine.place(code) as u64, ir.func));
         }
-        let log_bits = vec![c.cast_unsigned() as u8; WORDS / 8 + 2];
-        machine.thread.log_bit_base = (log_bits.as_ptr() as usize).wrapping_sub(words.as_ptr() as usize >> 6);
-        Input { words, args, callees: codes, _log_bits: log_bits }
+        let log_bits = vec![c.cast_unsigned() as u8; words.len() / 8 + 2];
+        let object_bits = vec![0; words.len() / 8 + 2];
+        let first = words.as_ptr() as usize >> 6;
+        machine.thread.log_bit_base = (log_bits.as_ptr() as usize).wrapping_sub(first);
+        machine.thread.vo_bit_base = (object_bits.as_ptr() as usize).wrapping_sub(first);
+        if let Some(classes) = classes() {
+            classes.register(machine);
+        }
+        Input { words, args, callees: codes, _log_bits: log_bits, _object_bits: object_bits, used: 0 }
     }
 
     /// Gives the memory its first contents.
     fn reset(&mut self) {
-        for (index, word) in self.words.iter_mut().enumerate() {
+        for (index, word) in self.words[..WORDS].iter_mut().enumerate() {
             let number = index as f64 / 2.0;
             *word = match index {
                 FLOATS..VECTORS if index >= FLOATS + FLOATS / 2 => number.to_bits(),
@@ -76,6 +80,7 @@ impl Input {
                 _ => (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7,
             };
         }
+        self.words[WORDS..][..self.used].fill(0);
         for (index, (code, _)) in self.callees.iter().enumerate() {
             self.words[CALLEES + index] = *code;
         }
@@ -92,8 +97,20 @@ impl Input {
             let object = objects.get(index).copied().unwrap_or(0);
             self.words[array + ARRAY_DATA_OFFSET as usize / 8 + index] = object;
         }
+        let slots = SLOTS + 1;
+        self.words[slots..].iter_mut().take(ARRAY_DATA_OFFSET as usize / 8 + SLOT_COUNT).for_each(|word| *word = 0);
+        self.words[SLOTS] = self.words[slots..].as_ptr() as u64;
+        self.words[slots + OBJECT_VTABLE_OFFSET as usize / 8] =
+            classes().map_or(0, |classes| classes.all[classes::OBJECTS].vtable);
+        self.words[slots + ARRAY_LENGTH_OFFSET as usize / 8] = SLOT_COUNT as u64;
         self.words[ARRAY + OBJECT_VTABLE_OFFSET as usize / 8] = 0;
         self.words[ARRAY + ARRAY_LENGTH_OFFSET as usize / 8] = ELEMENTS as u64;
+    }
+
+    /// The result of a run that has used so many bytes for objects, with the memory behind it.
+    fn outcome(&mut self, result: Result<u64, u64>, used_bytes: usize) -> Outcome {
+        self.used = used_bytes / 8;
+        Outcome { result, base: self.args[0], words: self.words[..WORDS + self.used].to_vec() }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -109,29 +126,23 @@ fn fill_stack() {
     std::hint::black_box([0xABCD_EF01_2345_6789_u64; 2048]);
 }
 
-type Outcome = (Result<u64, u64>, Vec<u64>);
-
 fn run_code(machine: &mut Machine, input: &mut Input, sig: &CallSig, code: usize) -> Outcome {
     input.reset();
     fill_stack();
+    let heap = input.words[WORDS..].as_ptr_range();
+    (machine.thread.alloc_cursor, machine.thread.alloc_limit) = (heap.start as usize, heap.end as usize);
     let result = machine.run(sig, code, &input.args);
-    (result, input.words.clone())
+    input.outcome(result, machine.thread.alloc_cursor - heap.start as usize)
 }
 
 fn interpret(input: &mut Input, function: &Function, saturates_conversions: bool) -> Outcome {
     input.reset();
     let (args, callees) = (input.args, input.callees.clone());
-    let result = Interpreter::new(input.bytes(), args[0], saturates_conversions, &callees).run(function, &args);
-    (result, input.words.clone())
-}
-
-fn expect_same(what: &str, expected: &Outcome, got: &Outcome, function: &Function) -> Result<(), TestCaseError> {
-    prop_assert_eq!(&expected.0, &got.0, "{}\n{}", what, function);
-    for (index, (&e, &g)) in expected.1.iter().zip(&got.1).enumerate() {
-        let is_same = is_same_word(index, e, g);
-        prop_assert!(is_same, "{}: word {}: {:#x} wanted, {:#x} found\n{}", what, index, e, g, function);
-    }
-    Ok(())
+    let heap = WORDS * 8;
+    let mut interpreter = Interpreter::new(input.bytes(), heap, args[0], saturates_conversions, &callees);
+    let result = interpreter.run(function, &args);
+    let used_bytes = interpreter.next_object - heap;
+    input.outcome(result, used_bytes)
 }
 
 /// 2,000 functions, or as many as `PROPTEST_CASES` says.

@@ -3,14 +3,19 @@
 mod calls;
 mod elements;
 mod objects;
+mod places;
+mod typed;
 
 use crate::common::*;
 pub use calls::callees;
 use elements::{Elements, elements};
 pub use objects::REFERENCE;
+use places::{place, variable, vector_place};
 use proptest::prelude::*;
 use saki_abi::HelperId;
 use saki_il::ir::*;
+use std::collections::HashMap;
+use typed::{OBJECT_LOCALS, Typed};
 
 const I32: IrType = IrType::I32;
 const I64: IrType = IrType::I64;
@@ -20,8 +25,8 @@ const V128: IrType = IrType::V128;
 
 /// Words of the memory that generated functions read and write: integers below, floats from `FLOATS` on, vectors from
 /// `VECTORS` on, and an array of `ELEMENTS` I32 from `ARRAY` on. Behind these are the codes of functions, objects, and
-/// the address of an array of references, which follows it.
-pub const WORDS: usize = REFERENCES + 12;
+/// the address of an array of references, which follows it, and that of an `object[]`, which follows it, too.
+pub const WORDS: usize = SLOTS + 9;
 pub const VECTORS: usize = 64;
 pub const FLOATS: usize = 32;
 pub const ARRAY: usize = 80;
@@ -32,6 +37,8 @@ pub const OBJECT_WORDS: usize = 4;
 pub const OBJECT_COUNT: usize = 4;
 pub const REFERENCES: usize = OBJECTS + OBJECT_COUNT * OBJECT_WORDS;
 pub const REFERENCE_COUNT: usize = 5;
+pub const SLOTS: usize = REFERENCES + 12;
+pub const SLOT_COUNT: usize = 4;
 /// Parameters of generated functions; the first is the address of the words, the last two an array or
 /// null, and an object.
 const PARAMS: [IrType; 8] = [I64, I32, I64, I32, F64, F32, IrType::Ref, IrType::Ref];
@@ -96,6 +103,8 @@ pub enum Step {
     /// An access to a field of an object, or to an element of an array of references.
     Access(usize, usize, usize),
     CompareObjects(usize, usize),
+    /// Something with objects of the class library's types.
+    Typed(usize, usize, usize),
 }
 
 const INTEGER_OPS: [BinOp; 9] =
@@ -308,6 +317,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         4 => (n.clone(), n.clone(), n.clone()).prop_map(|(which, a, b)| Step::Call(which, [a, b])),
         6 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, object, value)| Step::Access(what, object, value)),
         1 => (n.clone(), n.clone()).prop_map(|(a, b)| Step::CompareObjects(a, b)),
+        16 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, a, b)| Step::Typed(what, a, b)),
     ]
 }
 
@@ -316,6 +326,8 @@ struct Generator {
     ir: Ir,
     /// Values that may be used here, and their types.
     known: Vec<(ValueId, IrType)>,
+    /// Those that are references to objects with types.
+    typed: HashMap<ValueId, Typed>,
     joins: Vec<Join>,
     /// The innermost protected range here.
     region: Option<RegionId>,
@@ -627,6 +639,7 @@ impl Generator {
             Step::Call(which, numbers) => self.call(which, numbers),
             Step::Access(what, object, value) => self.access(what, object, value),
             Step::CompareObjects(a, b) => self.compare_objects(a, b),
+            Step::Typed(what, a, b) => self.typed(what, a, b),
         }
     }
 
@@ -725,37 +738,13 @@ impl Generator {
     }
 }
 
-/// A local that steps read and write: no address, since these differ from run to run.
-fn variable(number: usize) -> usize {
-    let variables = VARIABLES - 3;
-    let local = 1 + number % variables;
-    if local < ARRAY_PARAM as usize { local } else { local + 2 }
-}
-
-/// A memory type, its stack type, and the offset of a slot of that type.
-fn place(mem: usize, at: usize) -> (MemType, IrType, i32) {
-    let mem = MEMORY[mem % MEMORY.len()];
-    let (ty, base) = match mem {
-        MemType::F32 => (F32, FLOATS),
-        MemType::F64 => (F64, FLOATS + FLOATS / 2),
-        MemType::I64 | MemType::Ref => (I64, 0),
-        _ => (I32, 0),
-    };
-    (mem, ty, ((base + at % (FLOATS / 2)) * 8) as i32)
-}
-
-/// A memory type of vectors, and the offset of a vector.
-fn vector_place(mem: usize, at: usize) -> (MemType, i32) {
-    let mem = [MemType::V128, MemType::V96, MemType::V64][mem % 3];
-    (mem, ((VECTORS + at % (ARRAY - VECTORS - 1)) * 8) as i32)
-}
-
 pub fn function(steps: &[Step]) -> Ir {
     let mut ir = Ir::new("generated", &PARAMS, Some(I64));
-    for ty in MORE {
+    for ty in MORE.into_iter().chain([IrType::Ref; OBJECT_LOCALS]) {
         ir.local(ty, false);
     }
-    let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new(), region: None, has_loop: false };
+    let (known, typed, joins) = (Vec::new(), HashMap::new(), Vec::new());
+    let mut generator = Generator { ir, known, typed, joins, region: None, has_loop: false };
     for (param, &ty) in PARAMS.iter().enumerate().take(ARRAY_PARAM as usize).skip(1) {
         let value = generator.ir.get(param as u32);
         generator.known.push((value, ty));
@@ -764,6 +753,9 @@ pub fn function(steps: &[Step]) -> Ir {
     while let Some(last) = generator.joins.last_mut() {
         last.steps = 0;
         generator.join();
+    }
+    if steps.len().is_multiple_of(3) {
+        generator.keep_objects();
     }
     // Remaining values are stored to memory, where they can be compared.
     for (number, (mem, ty)) in

@@ -13,8 +13,8 @@ const _: () = assert!(REFERENCE as usize + 8 == OBJECT_WORDS * 8);
 impl Generator {
     /// An object; where exceptions are handled, perhaps null.
     fn object(&mut self, number: usize) -> ValueId {
-        let candidates: Vec<ValueId> =
-            self.known.iter().filter(|(_, ty)| *ty == IrType::Ref).map(|(value, _)| *value).collect();
+        let is_plain = |(value, ty): &&(ValueId, IrType)| *ty == IrType::Ref && !self.typed.contains_key(value);
+        let candidates: Vec<ValueId> = self.known.iter().filter(is_plain).map(|(value, _)| *value).collect();
         match candidates.len() {
             1.. if self.region.is_some() => candidates[number % candidates.len()],
             _ => self.ir.get(OBJECT_PARAM),
