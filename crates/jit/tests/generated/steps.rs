@@ -317,7 +317,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         4 => (n.clone(), n.clone(), n.clone()).prop_map(|(which, a, b)| Step::Call(which, [a, b])),
         6 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, object, value)| Step::Access(what, object, value)),
         1 => (n.clone(), n.clone()).prop_map(|(a, b)| Step::CompareObjects(a, b)),
-        16 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, a, b)| Step::Typed(what, a, b)),
+        40 => (n.clone(), n.clone(), n.clone()).prop_map(|(what, a, b)| Step::Typed(what, a, b)),
     ]
 }
 

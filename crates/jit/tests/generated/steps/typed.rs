@@ -139,20 +139,26 @@ impl Generator {
 
     /// Reads or writes an element of an array.
     fn element(&mut self, all: &Classes, a: usize, b: usize) {
-        // Elsewhere a failed check is a fault.
-        if self.region.is_none() {
-            return;
-        }
         let is_array = |typed: Typed| typed.class.is_some_and(|class| class >= FIRST_ARRAY);
-        let found = if a.is_multiple_of(5) { None } else { self.find_typed(a / 2, is_array) };
-        let array = found.map_or_else(|| self.slots(), |(array, _)| array);
+        // Where a failed check is a fault, the array is a new one, and the index inside.
+        let must_pass = self.region.is_none();
+        let found = if must_pass { None } else { self.find_typed(a / 2, is_array) };
+        let array = match found {
+            Some((array, _)) if !a.is_multiple_of(3) => array,
+            _ if !must_pass && a.is_multiple_of(5) => self.slots(),
+            _ => {
+                let (class, length) = (FIRST_ARRAY + b % (COUNT - FIRST_ARRAY), self.ir.i32(6));
+                self.add_typed(Op::NewArray(all.all[class].ty, length), Some(class), true)
+            }
+        };
         let class = self.typed[&array].class.expect("an array has a class");
-        let index = if b.is_multiple_of(4) { self.pick(I32, b) } else { self.ir.i32(b as i32 % 6) };
+        let is_variable = b.is_multiple_of(5) && !must_pass;
+        let index = if is_variable { self.pick(I32, b) } else { self.ir.i32(b as i32 % 6) };
         let length = self.ir.push(Op::ArrayLen(array), I32);
         let flags = plain(AliasClass::Element);
         let element_size_bytes = all.all[class].element_bytes().expect("an array") as u32;
         let is_number = class == FIRST_ARRAY;
-        let value = (!a.is_multiple_of(2) && !is_number).then(|| self.any_or_null(all, b));
+        let value = (!a.is_multiple_of(2) && !is_number).then(|| self.any_or_null(all, a / 2));
         self.ir.push(Op::BoundsCheck { index, length }, IrType::Void);
         let addr = self.ir.push(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
         match (a.is_multiple_of(2), value) {
