@@ -4,7 +4,7 @@ use crate::dispatch::{self, Dispatch};
 use crate::green::Green;
 use crate::runnable::{self, cancel_timer, start_timer};
 use crate::switch::leave;
-use crate::worker::{After, here};
+use crate::worker::After;
 use saki_sync::{ManagedParker, ParkHooks};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,15 +25,21 @@ fn park_green(green: &'static Green, timeout: Option<Duration>) -> bool {
         return green.word.wait_in_place(timeout);
     }
     let timer = timeout.map(|timeout| start_timer(timeout, green));
-    let before = here().map(std::ptr::from_ref);
+    let carrier = || green.thread.carrier().map(std::ptr::from_ref);
+    let before = carrier();
     leave(green, After::Park);
-    let has_moved = before != here().map(std::ptr::from_ref);
-    // Relaxed: the carrier that switched to this thread has seen it become runnable, and the time with it.
-    dispatch::tell(green.thread, Dispatch::Parked { has_moved }, green.ready_ns.swap(0, Ordering::Relaxed));
+    // Relaxed: the carrier that switched to this thread has seen it become runnable, and the time with it. No exchange:
+    // until it parks again no other thread writes the time.
+    let ready_ns = green.ready_ns.load(Ordering::Relaxed);
+    if ready_ns != 0 {
+        green.ready_ns.store(0, Ordering::Relaxed);
+        dispatch::tell(green.thread, Dispatch::Parked { has_moved: before != carrier() }, ready_ns);
+    }
     if let Some(timer) = timer {
         cancel_timer(timer);
     }
-    green.word.take_token();
+    // One that came while the thread waited for its turn.
+    green.word.take_present_token();
     true
 }
 

@@ -2,15 +2,16 @@
 //!
 //! | state | meaning | transitions |
 //! |---|---|---|
-//! | EMPTY | no token; runs, or is about to be switched away from | owner: → PARKED by the context that runs after the switch (CAS AcqRel), → IN_PLACE (CAS Relaxed) |
-//! | NOTIFIED | token present | owner: takes it → EMPTY (swap Acquire, pairs with the swap of `unpark`) |
-//! | PARKED | suspended, registers saved | anyone: `unpark` → NOTIFIED (swap AcqRel) and makes it runnable; mover: → MOVING (CAS Acquire) |
-//! | MOVING | suspended, and its stack belongs to the mover | mover: → PARKED (CAS Release); anyone: `unpark` → NOTIFIED (swap AcqRel): then the mover makes it runnable |
-//! | IN_PLACE | sleeps on its OS thread | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY |
+//! | EMPTY | no token; runs, is about to be switched away from, or was woken and waits for its turn | owner: → PARKED by the context that runs after the switch (CAS AcqRel), → IN_PLACE (CAS Relaxed); anyone: `unpark` → NOTIFIED (CAS AcqRel) |
+//! | NOTIFIED | token present | owner: → EMPTY (CAS Acquire); anyone: as above |
+//! | PARKED | suspended, registers saved | anyone: `unpark` → EMPTY (CAS AcqRel) and makes it runnable; mover: → MOVING (CAS Acquire) |
+//! | MOVING | suspended, and its stack belongs to the mover | mover: → PARKED (CAS Release); anyone: `unpark` → NOTIFIED (CAS AcqRel): then the mover makes it runnable |
+//! | IN_PLACE | sleeps on its OS thread | anyone: `unpark` → NOTIFIED (AcqRel) and wakes; owner on timeout → EMPTY |
 //!
 //! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`):
 //! before that no carrier may resume it. A token that comes in between makes that step fail, and the thread is made
-//! runnable instead.
+//! runnable instead. So a wait and its wake take one locked instruction each, and what the waker did before is visible
+//! to the thread by way of the run queue. A token that comes while the thread waits for its turn is taken when it runs.
 //!
 //! Invariant: of all calls of `publish_parked`, `unpark` and `end_move`, exactly one tells its caller to make a parked
 //! thread runnable, and all accesses to the thread's stack happen before it runs.
@@ -47,12 +48,14 @@ impl ParkWord {
 
     /// For the owner: whether there is a token, which is taken.
     pub fn take_present_token(&self) -> bool {
+        // Relaxed: a look, so that without a token there is no exchange; `publish_parked` finds one that comes later.
         // Acquire: pairs with `unpark`.
-        self.0.atomic().compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.0.load(Ordering::Relaxed) == NOTIFIED
+            && self.0.atomic().compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// For the owner, after a wait: as `take_present_token`, and waits no more.
-    pub fn take_token(&self) -> bool {
+    /// For the owner, after a wait in place: as `take_present_token`, and waits no more.
+    fn take_token(&self) -> bool {
         // Acquire: pairs with `unpark`.
         self.0.atomic().swap(EMPTY, Ordering::Acquire) == NOTIFIED
     }
@@ -71,16 +74,25 @@ impl ParkWord {
         self.take_token()
     }
 
-    /// Leaves a token. True: the thread was parked, and the caller makes it runnable.
+    /// Leaves a token, or wakes the thread. True: the thread was parked, and the caller makes it runnable.
     #[must_use]
     pub fn unpark(&self) -> bool {
-        // AcqRel: Release pairs with the owner's Acquire; Acquire with `publish_parked` and `end_move`.
-        match self.0.atomic().swap(NOTIFIED, Ordering::AcqRel) {
-            PARKED => return true,
-            IN_PLACE => self.0.wake(1),
-            _ => {}
+        // The common case comes first.
+        let mut seen = PARKED;
+        loop {
+            let next = if seen == PARKED { EMPTY } else { NOTIFIED };
+            // AcqRel: Release pairs with the owner's Acquire, also where the token is there already; Acquire with
+            // `publish_parked` and `end_move`. Relaxed on failure: the next round decides.
+            match self.0.atomic().compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(PARKED) => return true,
+                Ok(IN_PLACE) => {
+                    self.0.wake(1);
+                    return false;
+                }
+                Ok(_) => return false,
+                Err(now) => seen = now,
+            }
         }
-        false
     }
 
     /// A hint: whether the thread is parked.
@@ -121,9 +133,11 @@ mod tests {
         assert!(word.is_parked() && word.begin_move());
         assert!(!word.unpark(), "the mover has it");
         assert!(!word.end_move());
-        assert!(word.take_token());
+        assert!(word.take_present_token());
         assert!(word.publish_parked() && word.begin_move() && word.end_move());
         assert!(word.unpark());
+        assert!(!word.take_present_token(), "the wake has used the token up");
+        assert!(!word.unpark() && !word.unpark());
         assert!(word.take_present_token() && !word.take_present_token());
     }
 

@@ -3,8 +3,9 @@
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | a parked thread is resumed once | `publish_parked` Relaxed; the swap of `unpark` Relaxed; an `unpark` that takes MOVING for PARKED |
-//! | a moved stack is back before its thread runs | `begin_move` Relaxed; `end_move` Relaxed; an `end_move` that overwrites a token |
+//! | a parked thread is resumed once | `publish_parked` Relaxed; the exchange of `unpark` Relaxed |
+//! | no wake of two is lost | an `unpark` that does not publish a token anew; one that leaves none to a woken thread |
+//! | a moved stack is back before its thread runs | `begin_move` Relaxed; `end_move` Relaxed; `unpark` takes MOVING for PARKED; `end_move` overwrites a token |
 
 use super::*;
 use saki_sync::facade::atomic::AtomicUsize;
@@ -62,6 +63,52 @@ fn model_a_parked_thread_is_resumed_once() {
         parked.park();
         waker.join().unwrap();
         parked.expect_resumed_once();
+    });
+}
+
+/// A thread that parks until two others have done something, and runs on whichever of them wakes it.
+#[derive(Default)]
+struct Waiter {
+    thread: Thread,
+    done: [AtomicUsize; 2],
+}
+
+impl Waiter {
+    fn run(&self) {
+        loop {
+            self.thread.stack.touch();
+            // Relaxed: the wakes publish it.
+            if self.done.iter().all(|done| done.load(Ordering::Relaxed) == 1) {
+                self.thread.resumed.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            if !self.thread.word.take_present_token() && self.thread.word.publish_parked() {
+                return;
+            }
+        }
+    }
+
+    fn wake(&self, number: usize) {
+        self.done[number].store(1, Ordering::Relaxed);
+        if self.thread.word.unpark() {
+            self.run();
+        }
+    }
+}
+
+#[test]
+fn model_no_wake_of_two_is_lost() {
+    explore(None, || {
+        let waiter = Arc::new(Waiter::default());
+        let wakers = [0, 1].map(|number| {
+            let waiter = waiter.clone();
+            thread::spawn(move || waiter.wake(number))
+        });
+        waiter.run();
+        for waker in wakers {
+            waker.join().unwrap();
+        }
+        waiter.thread.expect_resumed_once();
     });
 }
 
