@@ -13,6 +13,7 @@ pub mod model;
 pub mod monitor;
 pub mod monitor_table;
 pub mod object_lock;
+mod owners_cell;
 pub mod parker;
 pub mod raw_lock;
 pub mod raw_shared_lock;

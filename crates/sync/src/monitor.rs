@@ -8,7 +8,7 @@
 //! |---|---|---|---|---|
 //! | owner | free | owned | any thread, CAS (barging allowed) | Acquire, pairs with Release below |
 //! | owner | owned | free | owner, store, after `flags` showed that nobody needs a wake; then it looks at `flags` again | Release, light barrier, look |
-//! | owner | owned | free | owner, store under `queues`; WAKING is set if it wakes a node | Release |
+//! | owner | owned | free | owner, store under `queues`; WAKING is set if it wakes a node there | Release |
 //! | owner | owned | owned by the popped node | owner, store under `queues`, if that node is starving | Release |
 //! | owner | owned | RETIRED | owner, store under `queues`, nobody queued or in flight | Release |
 //! | flags | | + WAITERS, − WAKING if it was the caller's | under `queues`, before it looks at `owner` | heavy barrier between the two |
@@ -31,18 +31,21 @@
 //! exit that sees WAKING need not wake anybody: one thread is on its way at a time. A thread that has lost `MAX_LOSSES`
 //! such races is handed the lock, so no thread starves.
 //!
-//! Node phases: IDLE → ENTERING (entry queue) → WOKEN or OWNING; IDLE → WAITING (wait queue) → PULSED (moved to the
-//! entry queue) → WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the
-//! owner reads them with Acquire.
+//! The wait queue belongs to the owner of the monitor, so that waiting and pulsing take no lock of the machine's. A
+//! pulse only marks the node and counts it (`pulsed`); the exit or wait that gives the monitor up then takes the marked
+//! nodes, which stand at the head, out of the queue. If there is one, and nobody wants to enter, its thread wakes and
+//! competes for the lock as a newcomer does, without WAKING; otherwise all go into the entry queue. A thread whose wait
+//! ends by itself enters the monitor first, then takes its node out of the wait queue, unless it finds itself pulsed:
+//! then the wait counts as pulsed.
+//!
+//! `node` has the table of the states of a node.
 //!
 //! Blocking goes only through [`Blocker`], never with `queues` locked. Left out: safe regions, object headers.
 
 use crate::backoff::Backoff;
-#[cfg(not(loom))]
-use crate::facade::atomic::AtomicUsize;
 use crate::facade::atomic::{AtomicU32, Ordering};
 use crate::facade::{Mutex, fence_after_lock, heavy_fence, light_fence, lock};
-use crate::parker::ManagedParker;
+use crate::owners_cell::OwnersCell;
 #[cfg(not(loom))]
 use saki_abi::monitor::QUIET_EXITS;
 use saki_abi::monitor::{RETIRED, WAITERS, WAKING};
@@ -51,13 +54,10 @@ use saki_os::clock::Moment;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-const IDLE: u32 = 0;
-const ENTERING: u32 = 1;
-const WAITING: u32 = 2;
-const PULSED: u32 = 3;
-const WOKEN: u32 = 4;
-/// Woken, and the lock is the node's already.
-const OWNING: u32 = 5;
+mod node;
+
+pub use node::MonitorNode;
+use node::{ENTERING, IDLE, NONE, OWNING, PULSED, WAITING, WOKEN};
 
 /// Races that a woken thread loses before it is handed the lock. Each costs a wake (13–23 µs).
 #[cfg(not(loom))]
@@ -71,48 +71,6 @@ const QUIET_EXITS: u32 = 1;
 
 /// Loom models do not spin: each extra probe multiplies the states and reaches no new code.
 const SPINS_BEFORE_QUEUEING: bool = cfg!(not(loom));
-
-/// A managed thread's place in monitor queues. A thread is in at most one queue at a time.
-///
-/// Nodes are never freed while any thread may wake them (thread structures are reused, not freed); a late wake is a
-/// stale token and harmless.
-#[derive(Default)]
-pub struct MonitorNode {
-    pub parker: ManagedParker,
-    phase: AtomicU32,
-    /// 0, or the owner's managed id when it has lost too many races. Changes under `queues`.
-    starving: AtomicU32,
-    /// Addresses of objects at whose thin locks the owner last met another thread, by a hash.
-    #[cfg(not(loom))]
-    met_at: [AtomicUsize; 4],
-}
-
-impl MonitorNode {
-    /// Whether the owner waits for a pulse, and has not got one. Stable while the owner is stopped, unless others
-    /// pulse.
-    pub fn is_waiting_for_pulse(&self) -> bool {
-        // Relaxed: a hint for reports.
-        self.phase.load(Ordering::Relaxed) == WAITING
-    }
-
-    /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is
-    /// better inflated at once: otherwise threads that take it in turns keep the object's cache line, with the data
-    /// that lies there, moving between processors. A hint: objects move.
-    #[cfg(not(loom))]
-    pub fn has_met_contention(&self, object: usize) -> bool {
-        let place = &self.met_at[(object >> 4 ^ object >> 10) % self.met_at.len()];
-        // Relaxed: only the owner uses it.
-        let is_known = place.load(Ordering::Relaxed) == object;
-        place.store(object, Ordering::Relaxed);
-        is_known
-    }
-
-    /// In models never, so that they explore the other path to inflation.
-    #[cfg(loom)]
-    pub fn has_met_contention(&self, _object: usize) -> bool {
-        false
-    }
-}
 
 /// How a wait ended, as the thread layer sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,9 +126,8 @@ pub struct NotOwner;
 #[derive(Default)]
 struct Queues {
     entry: VecDeque<&'static MonitorNode>,
-    waiting: VecDeque<&'static MonitorNode>,
-    /// Threads that entered the slow paths, except those that left them without the lock. The monitor is not idle until
-    /// all of them have `returned`.
+    /// Threads that entered the slow paths of entering, except those that left them without the lock. The monitor is
+    /// not idle until all of them have `returned`.
     in_flight: u32,
 }
 
@@ -178,21 +135,26 @@ struct Queues {
 /// lock of the queues on another.
 #[repr(C)]
 pub struct Monitor {
+    /// The threads that wait for a pulse, and those that have got one since the owner entered, which come first.
+    wait_queue: OwnersCell<VecDeque<&'static MonitorNode>>,
     queues: Mutex<rank::MonitorQueues, Queues>,
     owner: AtomicU32,
     flags: AtomicU32,
     /// Entries beyond the first, except those that the object's word counts; only the owner touches it.
     recursion: AtomicU32,
-    /// Exits since a thread last found another one inside; only the owner touches it. So Relaxed.
+    /// Exits since a thread last found another one inside; only the owner touches it. So Relaxed. QUIET_EXITS while
+    /// there are pulsed threads, so that the exit of compiled code comes here.
     quiet: AtomicU32,
-    /// Threads that left the slow paths with the lock: counting them here spares them another acquisition of `queues`;
-    /// only the owner touches it.
+    /// Threads that left the slow paths with the lock, less those that have begun to wait: counting them here spares
+    /// them another acquisition of `queues`; only the owner touches it.
     returned: AtomicU32,
-    /// Length of the wait queue, for the owner; changes under `queues`. It grows by the owner only, so 0 is certain.
+    /// Length of the wait queue; only the owner changes it.
     waiting: AtomicU32,
     /// Managed id of the thread that last left it by compiled code, which detects by it whether the cache line moves
     /// between processors; only the owner touches it.
     last: AtomicU32,
+    /// How many threads of the wait queue have been pulsed; only the owner touches it, and 0 without an owner.
+    pulsed: AtomicU32,
 }
 
 impl Default for Monitor {
@@ -229,6 +191,7 @@ impl Monitor {
     /// A free monitor, for which no thread waits.
     pub fn new() -> Monitor {
         Monitor {
+            wait_queue: OwnersCell::default(),
             queues: Mutex::new(Queues::default()),
             owner: AtomicU32::new(0),
             flags: AtomicU32::new(0),
@@ -237,21 +200,33 @@ impl Monitor {
             returned: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
             last: AtomicU32::new(0),
+            pulsed: AtomicU32::new(0),
         }
     }
 
     /// No thread is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while there is no
-    /// owner.
+    /// owner. Threads that wait for a pulse have not returned.
     fn is_alone(&self, queues: &Queues) -> bool {
         // Relaxed: the owner's, or ordered by the owner's exit.
-        let has_all_returned = queues.in_flight == self.returned.load(Ordering::Relaxed);
-        queues.entry.is_empty() && queues.waiting.is_empty() && has_all_returned
+        queues.entry.is_empty() && queues.in_flight == self.returned.load(Ordering::Relaxed)
     }
 
-    /// Under `queues`.
-    fn note_waiting(&self, queues: &Queues) {
-        // Relaxed: see `pulse_some`.
-        self.waiting.store(queues.waiting.len() as u32, Ordering::Relaxed);
+    /// Calls `f` with the wait queue, and keeps its length for others.
+    ///
+    /// # Safety
+    /// The caller owns the monitor, or nobody does and the process has one thread.
+    #[inline]
+    unsafe fn with_wait_queue<R>(&self, f: impl FnOnce(&mut VecDeque<&'static MonitorNode>) -> R) -> R {
+        // SAFETY: the lock of the monitor, or its being alone, lets one thread at a time come here, and `f` has no
+        // access to the cell.
+        unsafe {
+            self.wait_queue.with(|queue| {
+                let result = f(queue);
+                // Relaxed: others take it for a hint.
+                self.waiting.store(queue.len() as u32, Ordering::Relaxed);
+                result
+            })
+        }
     }
 
     /// As owner: out of the slow paths.
@@ -298,17 +273,19 @@ impl Monitor {
     pub fn forget_waiters(&self) {
         let mut queues = lock(&self.queues);
         queues.entry.clear();
-        queues.waiting.clear();
-        // Relaxed: the child has one thread.
+        // SAFETY: a forked child has one thread, and that one is in none of these functions.
+        unsafe { self.with_wait_queue(VecDeque::clear) };
+        // Relaxed, all four: the child has one thread.
+        self.pulsed.store(0, Ordering::Relaxed);
         queues.in_flight = self.returned.load(Ordering::Relaxed);
-        self.note_waiting(&queues);
         self.flags.store(0, Ordering::Relaxed);
     }
 
     /// Threads in (entry queue, wait queue).
     pub fn queue_lengths(&self) -> (usize, usize) {
         let queues = lock(&self.queues);
-        (queues.entry.len(), queues.waiting.len())
+        // Relaxed: a hint.
+        (queues.entry.len(), self.waiting.load(Ordering::Relaxed) as usize)
     }
 
     #[inline]
@@ -340,7 +317,10 @@ impl Monitor {
     /// Enters without waiting, after another thread was found inside: this counts as contention.
     #[inline]
     pub fn try_enter_again(&self, id: u32) -> bool {
-        let is_entered = self.try_enter(id);
+        if self.owner() == id {
+            return self.try_enter(id);
+        }
+        let is_entered = self.try_acquire(id);
         if is_entered {
             self.quiet.store(0, Ordering::Relaxed);
         }
@@ -371,7 +351,10 @@ impl Monitor {
             }
         }
         // Retiring needs this to be 0, so only the first look below can find the monitor retired.
-        self.begin_slow(&mut lock(&self.queues));
+        {
+            let mut queues = lock(&self.queues);
+            queues.in_flight = queues.in_flight.wrapping_add(1);
+        }
         let end = self.acquire_queued(blocker, &Deadline::after(timeout), true, false);
         if end == Ok(EnterEnd::Entered) {
             self.note_return();
@@ -382,11 +365,8 @@ impl Monitor {
         end
     }
 
-    fn begin_slow(&self, queues: &mut Queues) {
-        queues.in_flight = queues.in_flight.wrapping_add(1);
-    }
-
-    /// `woken`: the caller was popped from the entry queue, so WAKING is its to clear.
+    /// `woken`: the caller was popped from the entry queue, so WAKING is its to clear. The owner of the monitor may put
+    /// a caller that waited for a pulse into the entry queue meanwhile.
     #[cold]
     fn acquire_queued(
         &self,
@@ -397,43 +377,46 @@ impl Monitor {
     ) -> Result<EnterEnd, Retired> {
         let (id, node) = (blocker.managed_id(), blocker.node());
         let mut losses = 0;
-        // A pulsed thread finds the lock free mostly, and then needs no barrier.
-        if woken && SPINS_BEFORE_QUEUEING && self.try_acquire_woken(id) {
-            return Ok(EnterEnd::Entered);
-        }
         'queue: loop {
             {
                 let mut queues = lock(&self.queues);
-                if self.acquire_or_flag(&queues, id, woken)? {
-                    return Ok(EnterEnd::Entered);
-                }
-                losses += u32::from(woken);
                 // Relaxed: ordered by the mutex.
-                node.starving.store(if losses >= MAX_LOSSES { id } else { 0 }, Ordering::Relaxed);
-                node.phase.store(ENTERING, Ordering::Relaxed);
-                if woken {
-                    queues.entry.push_front(node);
-                } else {
-                    queues.entry.push_back(node);
+                if node.phase.load(Ordering::Relaxed) == IDLE {
+                    if self.acquire_or_flag(&queues, id, woken)? {
+                        return Ok(EnterEnd::Entered);
+                    }
+                    losses += u32::from(woken);
+                    // Relaxed, both: ordered by the mutex.
+                    node.starving.store(if losses >= MAX_LOSSES { id } else { 0 }, Ordering::Relaxed);
+                    node.phase.store(ENTERING, Ordering::Relaxed);
+                    if woken {
+                        queues.entry.push_front(node);
+                    } else {
+                        queues.entry.push_back(node);
+                    }
                 }
             }
             loop {
-                let end = blocker.block(deadline.rest(), interruptible);
-                // Acquire pairs with the Release in `release`.
+                // Acquire pairs with the Release of `release` and `pop_to_compete`.
                 match node.phase.load(Ordering::Acquire) {
                     WOKEN => break,
-                    OWNING => return Ok(EnterEnd::Entered),
-                    _ if end == BlockEnd::Woken => continue,
+                    OWNING => return Ok(self.take_over(node)),
                     _ => {}
+                }
+                let end = blocker.block(deadline.rest(), interruptible);
+                if end == BlockEnd::Woken {
+                    continue;
                 }
                 let mut queues = lock(&self.queues);
                 match node.phase.load(Ordering::Relaxed) {
                     WOKEN => break,
-                    OWNING => return Ok(EnterEnd::Entered),
+                    OWNING => return Ok(self.take_over(node)),
                     _ => self.remove_entry(&mut queues, node),
                 }
                 return Ok(if end == BlockEnd::TimedOut { EnterEnd::TimedOut } else { EnterEnd::Interrupted });
             }
+            // Relaxed: the node is in no queue, and the caller's.
+            node.phase.store(IDLE, Ordering::Relaxed);
             // Compete again, which also uses up a wake that met a timeout.
             woken = true;
             if SPINS_BEFORE_QUEUEING {
@@ -445,6 +428,42 @@ impl Monitor {
                 }
                 return Ok(EnterEnd::Entered);
             }
+        }
+    }
+
+    /// The caller was handed the lock.
+    fn take_over(&self, node: &MonitorNode) -> EnterEnd {
+        // Relaxed: the node is in no queue, and the caller's.
+        node.phase.store(IDLE, Ordering::Relaxed);
+        EnterEnd::Entered
+    }
+
+    /// Takes the monitor back after a wait for a pulse.
+    #[inline]
+    fn acquire_after_wait(&self, blocker: &impl Blocker) {
+        let (id, node) = (blocker.managed_id(), blocker.node());
+        // A pulsed thread finds the lock free mostly. Relaxed: if an owner has put the node into the entry queue, its
+        // exit, or the mutex, orders that before the look behind the acquisition.
+        if node.phase.load(Ordering::Relaxed) == IDLE && self.try_acquire(id) {
+            if node.phase.load(Ordering::Relaxed) != IDLE {
+                self.leave_entry_queue(node);
+            }
+            return;
+        }
+        // Never retired: the caller is in flight. Nor does it end without the lock.
+        let _ = self.acquire_queued(blocker, &Deadline(None), false, false);
+    }
+
+    /// As owner, who has not come by way of the entry queue although another thread put its node there.
+    #[cold]
+    fn leave_entry_queue(&self, node: &'static MonitorNode) {
+        let mut queues = lock(&self.queues);
+        // Relaxed, all: ordered by the mutex.
+        if node.phase.load(Ordering::Relaxed) == WOKEN {
+            self.flags.fetch_and(!WAKING, Ordering::Relaxed);
+            node.phase.store(IDLE, Ordering::Relaxed);
+        } else {
+            self.remove_entry(&mut queues, node);
         }
     }
 
@@ -512,24 +531,80 @@ impl Monitor {
         }
         let quiet = self.quiet.load(Ordering::Relaxed).saturating_add(1);
         self.quiet.store(quiet, Ordering::Relaxed);
-        if quiet >= QUIET_EXITS && may_retire {
+        // Relaxed: the owner's. Pulsed threads are in flight.
+        if quiet >= QUIET_EXITS && may_retire && self.pulsed.load(Ordering::Relaxed) == 0 {
             if self.retire() {
                 return Ok(ExitEnd::Retired);
             }
             // A thread waits for a pulse: do not try again at once.
             self.quiet.store(0, Ordering::Relaxed);
         }
+        self.give_up();
+        Ok(ExitEnd::Done)
+    }
+
+    /// As owner, without extra entries: frees the lock, and wakes who is to be woken.
+    #[inline]
+    fn give_up(&self) {
+        // Relaxed: the owner's.
+        if self.pulsed.load(Ordering::Relaxed) != 0 {
+            return self.give_up_to_pulsed();
+        }
         if self.has_lone_waiters() {
             self.exit_to_waiter();
-            return Ok(ExitEnd::Done);
+            return;
         }
+        self.free();
+    }
+
+    /// As owner, when nobody needed a wake at the first look.
+    #[inline]
+    fn free(&self) {
         // Release publishes the critical section.
         self.owner.store(0, Ordering::Release);
         light_fence();
         if self.has_lone_waiters() {
             self.wake_after_exit();
         }
-        Ok(ExitEnd::Done)
+    }
+
+    /// `give_up` with pulsed threads at the head of the wait queue, which leave it.
+    fn give_up_to_pulsed(&self) {
+        // Relaxed, all: the owner's.
+        let count = self.pulsed.load(Ordering::Relaxed) as usize;
+        self.pulsed.store(0, Ordering::Relaxed);
+        self.quiet.store(0, Ordering::Relaxed);
+        // Relaxed: a hint. An entrant that comes later is found by `free`.
+        if count == 1 && self.flags.load(Ordering::Relaxed) == 0 {
+            // SAFETY: `owner` names this thread until `free` or `release` below.
+            let node = unsafe { self.with_wait_queue(VecDeque::pop_front) };
+            self.free();
+            if let Some(node) = node {
+                node.parker.unpark();
+            }
+            return;
+        }
+        let next = {
+            let mut queues = lock(&self.queues);
+            // SAFETY: `owner` names this thread until `free` or `release` below.
+            unsafe {
+                self.with_wait_queue(|waiting| {
+                    // Relaxed, both: ordered by the mutex. Others have ended their wait, and come by themselves.
+                    for node in waiting.drain(..count).filter(|node| node.phase.load(Ordering::Relaxed) == IDLE) {
+                        node.phase.store(ENTERING, Ordering::Relaxed);
+                        queues.entry.push_back(node);
+                    }
+                });
+            }
+            if !queues.entry.is_empty() {
+                // Relaxed: ordered by the mutex; the owner alone changes it without that.
+                self.flags.store(self.flags.load(Ordering::Relaxed) | WAITERS, Ordering::Relaxed);
+            }
+            self.release(&mut queues)
+        };
+        if let Some(next) = next {
+            next.parker.unpark();
+        }
     }
 
     /// After an exit whose second look at the flags saw waiters: wakes one, unless the lock has an owner again, whose
@@ -612,65 +687,54 @@ impl Monitor {
         if self.owner() != id {
             return Err(NotOwner);
         }
-        // Relaxed, and no exchange: only the owner touches it.
+        let deadline = Deadline::after(timeout);
+        // Relaxed, all, and no exchange: only the owner touches them.
         let recursion = self.recursion();
         self.recursion.store(0, Ordering::Relaxed);
-        let deadline = Deadline::after(timeout);
-        let next = {
-            let mut queues = lock(&self.queues);
-            self.begin_slow(&mut queues);
-            node.starving.store(0, Ordering::Relaxed);
-            node.phase.store(WAITING, Ordering::Relaxed);
-            queues.waiting.push_back(node);
-            self.note_waiting(&queues);
-            self.release(&mut queues)
-        };
-        if let Some(next) = next {
-            next.parker.unpark();
-        }
-        let outcome = self.wait_for_pulse(blocker, node, &deadline);
-        // Never retired: the caller is in flight.
-        let _ = self.acquire_queued(blocker, &Deadline(None), false, outcome == WaitOutcome::Pulsed);
+        self.returned.store(self.returned.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
+        // Relaxed: the owner's exit publishes both.
+        node.starving.store(0, Ordering::Relaxed);
+        node.signal.store(WAITING, Ordering::Relaxed);
+        // SAFETY: `owner` names this thread, as it has just seen.
+        unsafe { self.with_wait_queue(|waiting| waiting.push_back(node)) };
+        self.give_up();
+        let end = self.wait_for_pulse(blocker, node, &deadline);
+        self.acquire_after_wait(blocker);
         self.note_return();
         self.recursion.store(recursion, Ordering::Relaxed);
-        Ok(outcome)
+        // Relaxed, both: owners change it.
+        let is_pulsed = node.signal.load(Ordering::Relaxed) == PULSED;
+        node.signal.store(NONE, Ordering::Relaxed);
+        if is_pulsed {
+            return Ok(WaitOutcome::Pulsed);
+        }
+        // SAFETY: `acquire_after_wait` returns when `owner` names this thread again.
+        unsafe { self.with_wait_queue(|waiting| take_out(waiting, node)) };
+        Ok(end)
     }
 
-    fn wait_for_pulse(&self, blocker: &impl Blocker, node: &'static MonitorNode, deadline: &Deadline) -> WaitOutcome {
-        let mut pulsed = false;
+    /// Waits until the thread is pulsed, and then perhaps woken as an entrant; or until the wait ends by itself: how.
+    fn wait_for_pulse(&self, blocker: &impl Blocker, node: &MonitorNode, deadline: &Deadline) -> WaitOutcome {
         loop {
-            let end = match pulsed {
-                false => blocker.block(deadline.rest(), true),
-                true => blocker.block(None, false),
-            };
-            // Acquire pairs with the Release in `release`.
-            match node.phase.load(Ordering::Acquire) {
-                WOKEN => return WaitOutcome::Pulsed,
-                PULSED => pulsed = true,
-                _ if end == BlockEnd::Woken => {}
-                _ => {
-                    let mut queues = lock(&self.queues);
-                    if node.phase.load(Ordering::Relaxed) == WAITING {
-                        take_out(&mut queues.waiting, node);
-                        self.note_waiting(&queues);
-                        node.phase.store(IDLE, Ordering::Relaxed);
-                        return if end == BlockEnd::TimedOut {
-                            WaitOutcome::TimedOut
-                        } else {
-                            WaitOutcome::Interrupted
-                        };
-                    }
-                }
+            let end = blocker.block(deadline.rest(), true);
+            // Acquire pairs with the Release of the pulse: the thread that pulsed has been here.
+            if node.signal.load(Ordering::Acquire) == PULSED {
+                return WaitOutcome::Pulsed;
+            }
+            match end {
+                BlockEnd::Woken => {}
+                BlockEnd::TimedOut => return WaitOutcome::TimedOut,
+                BlockEnd::Interrupted => return WaitOutcome::Interrupted,
             }
         }
     }
 
-    /// Moves the longest waiting thread to the entry queue. Errors: the caller does not own the monitor.
+    /// Lets the longest waiting thread enter again, once the caller has left. Errors: the caller does not own it.
     pub fn pulse(&self, id: u32) -> Result<(), NotOwner> {
         self.pulse_some(id, 1)
     }
 
-    /// Moves every waiting thread to the entry queue. Errors: the caller does not own the monitor.
+    /// Lets every waiting thread enter again, once the caller has left. Errors: the caller does not own it.
     pub fn pulse_all(&self, id: u32) -> Result<(), NotOwner> {
         self.pulse_some(id, usize::MAX)
     }
@@ -679,22 +743,23 @@ impl Monitor {
         if self.owner() != id {
             return Err(NotOwner);
         }
-        // Relaxed: threads begin to wait as owners, so the caller sees all of them.
-        if self.waiting.load(Ordering::Relaxed) == 0 {
+        // Relaxed, all: the owner's, and threads begin to wait as owners.
+        let pulsed = self.pulsed.load(Ordering::Relaxed) as usize;
+        let more = count.min(self.waiting.load(Ordering::Relaxed) as usize - pulsed);
+        if more == 0 {
             return Ok(());
         }
-        let mut queues = lock(&self.queues);
-        for _ in 0..count.min(queues.waiting.len()) {
-            if let Some(node) = queues.waiting.pop_front() {
-                node.phase.store(PULSED, Ordering::Relaxed);
-                queues.entry.push_back(node);
-            }
+        // SAFETY: `owner` names this thread, as it has just seen.
+        unsafe {
+            self.wait_queue.with(|waiting| {
+                for node in waiting.range(pulsed..pulsed + more) {
+                    // Release pairs with the Acquire in `wait_for_pulse`.
+                    node.signal.store(PULSED, Ordering::Release);
+                }
+            });
         }
-        self.note_waiting(&queues);
-        if !queues.entry.is_empty() {
-            // No exchange: without the mutex only the woken thread changes the flags, as owner, which the caller is.
-            self.flags.store(self.flags.load(Ordering::Relaxed) | WAITERS, Ordering::Relaxed);
-        }
+        self.pulsed.store((pulsed + more) as u32, Ordering::Relaxed);
+        self.quiet.store(QUIET_EXITS, Ordering::Relaxed);
         Ok(())
     }
 }

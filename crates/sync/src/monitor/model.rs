@@ -5,8 +5,9 @@
 //! |---|---|
 //! | entrants | the CAS of `try_acquire` Relaxed; the store of `exit` Relaxed; no barrier behind it, no second look; `acquire_or_flag` without WAITERS, without the barrier, keeping WAKING, or without a look when woken |
 //! | hand-over | `release` tells the heir before the word names it |
-//! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release`, or does not count it |
-//! | timeout against pulse | `wait_for_pulse` takes a PULSED node for timed out; a timed-out node stays in its queue |
+//! | pulse | `wait` queues its node after it has freed the lock; the wait queue's length is not kept |
+//! | pulse of all | `give_up_to_pulsed` without WAITERS; who gets the lock leaves its node in the entry queue |
+//! | timeout against pulse | `wait` takes PULSED for timed out; a timed-out node stays; a pulsed one enters twice |
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
 //!
@@ -131,12 +132,12 @@ fn spawn_waiter(
     })
 }
 
-/// Pulses once; how many of the waiters it has reached. A pulsed node stays so until the pulser leaves.
-fn pulse_once(me: &ModelThread, (monitor, section, _): &Shared, waiters: &[&Arc<ModelThread>]) -> usize {
+/// Pulses one or all; how many of the waiters it has reached. A pulsed node stays so until the pulser leaves.
+fn pulse(me: &ModelThread, (monitor, section, _): &Shared, waiters: &[&Arc<ModelThread>], is_all: bool) -> usize {
     monitor.enter(me, None).unwrap();
     section.touch();
-    monitor.pulse(me.managed_id()).unwrap();
-    let pulsed = waiters.iter().filter(|w| w.node().phase.load(Ordering::Relaxed) == PULSED).count();
+    if is_all { monitor.pulse_all(me.managed_id()) } else { monitor.pulse(me.managed_id()) }.unwrap();
+    let pulsed = waiters.iter().filter(|w| w.node().signal.load(Ordering::Relaxed) == PULSED).count();
     monitor.exit(me.managed_id()).unwrap();
     pulsed
 }
@@ -149,7 +150,7 @@ fn model_a_timeout_and_a_pulse_agree() {
         let shared = shared();
         let me = Arc::new(ModelThread::new(2));
         let waiter = spawn_waiter(&me, &shared, TIMED);
-        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&me]);
+        let pulsed = pulse(&ModelThread::new(1), &shared, &[&me], false);
         let end = waiter.join().unwrap();
         assert_eq!(end, if pulsed == 1 { WaitOutcome::Pulsed } else { WaitOutcome::TimedOut });
         assert_unused(&shared.0);
@@ -223,7 +224,7 @@ fn model_an_interrupt_and_a_pulse_agree() {
             let victim = victim.clone();
             move || victim.interrupt()
         });
-        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&victim]);
+        let pulsed = pulse(&ModelThread::new(1), &shared, &[&victim], false);
         let end = waiter.join().unwrap();
         interrupter.join().unwrap();
         assert_eq!(end, if pulsed == 1 { WaitOutcome::Pulsed } else { WaitOutcome::Interrupted });
@@ -239,8 +240,25 @@ fn model_a_pulse_is_not_lost_on_a_waiter_that_times_out() {
         let shared = shared();
         let (hasty, patient) = (Arc::new(ModelThread::new(2)), Arc::new(ModelThread::new(3)));
         let threads = [spawn_waiter(&hasty, &shared, TIMED), spawn_waiter(&patient, &shared, None)];
-        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&hasty, &patient]);
+        let pulsed = pulse(&ModelThread::new(1), &shared, &[&hasty, &patient], false);
         // Ends the patient wait in case the pulse came too early or was another's.
+        patient.interrupt();
+        let ends = threads.map(|t| t.join().unwrap());
+        assert_eq!(ends.iter().filter(|end| **end == WaitOutcome::Pulsed).count(), pulsed);
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_a_pulse_of_all_reaches_a_waiter_that_times_out_and_one_that_does_not() {
+    // The exit puts both into the entry queue, or the first has put itself there, or it gets the lock without. One
+    // preemption puts the timeout before the pulse or behind it, one the exit into the way back into the monitor.
+    explore(Some(2), || {
+        let shared = shared();
+        let (hasty, patient) = (Arc::new(ModelThread::new(2)), Arc::new(ModelThread::new(3)));
+        let threads = [spawn_waiter(&hasty, &shared, TIMED), spawn_waiter(&patient, &shared, None)];
+        let pulsed = pulse(&ModelThread::new(1), &shared, &[&hasty, &patient], true);
+        // Ends the patient wait in case the pulse came too early.
         patient.interrupt();
         let ends = threads.map(|t| t.join().unwrap());
         assert_eq!(ends.iter().filter(|end| **end == WaitOutcome::Pulsed).count(), pulsed);

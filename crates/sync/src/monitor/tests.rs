@@ -122,3 +122,51 @@ fn wait_times_out_and_keeps_the_recursion() {
     monitor.exit(3).unwrap();
     assert!(monitor.is_idle());
 }
+
+/// Waits of all lengths end by themselves while others, and the same, are pulsed; the models say whether one is lost.
+#[test]
+fn torture_pulses_of_threads_whose_waits_time_out() {
+    const ITEMS: u64 = 3000;
+    let monitor = Monitor::new();
+    let (items, taken) = (AtomicU64::new(0), AtomicU64::new(0));
+    let take = || {
+        items.store(items.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        taken.fetch_add(1, Ordering::Relaxed);
+    };
+    std::thread::scope(|scope| {
+        for id in 1..=4u32 {
+            let (monitor, items, taken, take) = (&monitor, &items, &taken, &take);
+            scope.spawn(move || {
+                let me = TestThread::new(id);
+                let mut turn = id;
+                monitor.enter(&me, None).unwrap();
+                while taken.load(Ordering::Relaxed) < ITEMS {
+                    turn += 1;
+                    let timeout = Duration::from_micros(u64::from(turn % 40));
+                    let has_come = monitor.wait(&me, Some(timeout)).unwrap() == WaitOutcome::Pulsed;
+                    if has_come && items.load(Ordering::Relaxed) > 0 {
+                        take();
+                    }
+                }
+                monitor.exit(id).unwrap();
+            });
+        }
+        let me = TestThread::new(9);
+        while taken.load(Ordering::Relaxed) < ITEMS {
+            monitor.enter(&me, None).unwrap();
+            if items.load(Ordering::Relaxed) < 3 {
+                items.store(items.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            }
+            if taken.load(Ordering::Relaxed).is_multiple_of(5) {
+                monitor.pulse_all(9).unwrap();
+            } else {
+                monitor.pulse(9).unwrap();
+            }
+            // A wait of its own gives the monitor up to those that were pulsed.
+            let _ = monitor.wait(&me, Some(Duration::from_micros(20))).unwrap();
+            monitor.exit(9).unwrap();
+        }
+    });
+    assert!(taken.load(Ordering::Relaxed) >= ITEMS);
+    assert!(monitor.is_idle());
+}
