@@ -42,7 +42,8 @@ const TABLES: [&[LoopRow]; 13] = [
 const NUMERICS: [&[LoopRow]; 2] = [big_numbers::TABLE, decimal::TABLE];
 
 /// Methods of mscorlib that do nothing where .NET's do something.
-const CORE_CORRECTIONS: [&[LoopRow]; 2] = [crate::system::array::CORRECTIONS, crate::threading::thread::CORRECTIONS];
+const CORE_CORRECTIONS: [&[LoopRow]; 3] =
+    [crate::system::array::CORRECTIONS, crate::threading::spinning::CORRECTIONS, crate::threading::thread::CORRECTIONS];
 
 /// Methods of System that do otherwise than .NET's.
 const CORRECTIONS: [&[LoopRow]; 2] = [crate::net::CORRECTIONS, crate::process::CORRECTIONS];

@@ -6,6 +6,7 @@ pub mod monitor;
 pub mod mutex;
 pub mod native_events;
 pub mod semaphore;
+pub(crate) mod spinning;
 pub mod thread;
 pub mod thread_pool;
 pub mod timer;

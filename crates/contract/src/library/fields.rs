@@ -201,6 +201,7 @@ library_fields! {
         "apartment_state" "handle" "managed_id" "name_chars" "name_free" "priority" "stack_size" "state" "thread_id"
         "thread_interrupt_requested" "threadpool_thread"
     }
+    PlatformHelper { "IsSingleProcessor" }
     Thread { "current_thread" "internal_thread" "m_ThreadStartArg" }
     IOSelectorJob { "operation" }
     CounterCreationData { "name" "type" }

@@ -52,6 +52,7 @@ pub(super) const ABSENT_TYPES: &[LibraryType] = &[
     LibraryType::IRemotingTypeInfo,
     LibraryType::RemotingException,
     LibraryType::RemotingServices,
+    LibraryType::PlatformHelper,
     LibraryType::ActivationServices,
     LibraryType::Context,
     LibraryType::AsyncResult,

@@ -323,6 +323,7 @@ library_types! {
             Interlocked = "Interlocked";
             InternalThread = "InternalThread", optional;
             Monitor = "Monitor";
+            PlatformHelper = "PlatformHelper", optional;
             PortableThreadPool = "PortableThreadPool", optional;
             RegisteredWaitHandle = "RegisteredWaitHandle";
             SynchronizationLockException = "SynchronizationLockException";
