@@ -6,11 +6,12 @@
 //! | entrants | the CAS of `try_acquire` Relaxed; the store of `exit` Relaxed; no barrier behind it, no second look; `acquire_or_flag` without WAITERS, without the barrier, keeping WAKING, or without a look when woken |
 //! | hand-over | `release` tells the heir before the word names it |
 //! | pulse | `wait` queues its node after it has freed the lock; the wait queue's length is not kept |
-//! | pulse of all | `give_up_to_pulsed` without WAITERS; who gets the lock leaves its node in the entry queue |
+//! | pulse of all | who gets the lock leaves its node in the entry queue |
 //! | timeout against pulse | `wait` takes PULSED for timed out; a timed-out node stays; a pulsed one enters twice |
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
 //!
+//! No model shows that `give_up_to_pulsed` must set WAITERS: `release` does so, too, unless a woken thread is on its way.
 //! No model can fail when the phase's Release is weakened: the heir locks `queues` before it returns, which acquires as
 //! well.
 
