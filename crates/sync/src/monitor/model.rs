@@ -11,7 +11,8 @@
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
 //!
-//! No model shows that `give_up_to_pulsed` must set WAITERS: `release` does so, too, unless a woken thread is on its way.
+//! No model shows that `give_up_to_pulsed` must set WAITERS: `release` does so, too, unless a woken thread is on its
+//! way.
 //! No model can fail when the phase's Release is weakened: the heir locks `queues` before it returns, which acquires as
 //! well.
 
