@@ -201,6 +201,11 @@ impl Image {
         self.storage.for_each_part(visit);
     }
 
+    /// Takes the pages of a mapped file out of the process's memory. The next look at a page maps it again.
+    pub fn give_back_pages(&self) {
+        self.storage.give_back_pages();
+    }
+
     /// The file's state before it was mapped; None for an image held in memory.
     pub fn stamp(&self) -> Option<FileStamp> {
         self.storage.stamp()

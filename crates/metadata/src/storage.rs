@@ -56,6 +56,15 @@ impl Storage {
         }
     }
 
+    /// Takes a mapped file's pages out of the process's memory. The next look at a page maps it again.
+    pub(crate) fn give_back_pages(&self) {
+        if let Self::Mapped(mapping, _) = self {
+            // SAFETY: the mapping's pages have the file's contents when they are read again: it is private and was
+            // never written to. Without effect they stay.
+            let _ = unsafe { mapping.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        }
+    }
+
     /// The file's stamp, taken before it was mapped; None for bytes in memory.
     pub(crate) fn stamp(&self) -> Option<FileStamp> {
         match self {
@@ -80,6 +89,8 @@ mod tests {
             let mut visited = Vec::new();
             storage.for_each_part(|part| visited.extend_from_slice(part));
             assert!(visited == bytes && storage.bytes() == bytes);
+            storage.give_back_pages();
+            assert!(storage.bytes() == bytes);
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod mappings;
 pub mod membarrier;
 pub mod memory;
 pub mod message_log;
+pub mod own_file;
 pub mod privilege;
 pub mod random;
 pub mod records;

@@ -23,10 +23,10 @@ pub(crate) use object::{
 };
 pub(crate) use vm::{
     abort_requests, call_trace, collectible, collection_events, coverage, crash_report, domain_copy, domains,
-    dynamic_methods, exit, exit_code, finalizer, finalizer_signal, first_chance, fork, heap_client, host_probes,
-    host_profiler, interruption, leaked_threads, profile_events, profile_frames, profile_log, source_lines, stack_text,
-    stack_trace, suspension, thread_dump, thread_hooks, thread_names, thread_objects, thread_waits, threads,
-    thrown_frames, unhandled, walk_check,
+    dynamic_methods, exit, exit_code, file_pages, finalizer, finalizer_signal, first_chance, fork, heap_client,
+    host_probes, host_profiler, interruption, leaked_threads, profile_events, profile_frames, profile_log,
+    source_lines, stack_text, stack_trace, suspension, thread_dump, thread_hooks, thread_names, thread_objects,
+    thread_waits, threads, thrown_frames, unhandled, walk_check,
 };
 
 pub use cells::RootCell;

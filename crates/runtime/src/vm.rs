@@ -15,6 +15,7 @@ pub mod domains;
 pub mod dynamic_methods;
 pub mod exit;
 pub(crate) mod exit_code;
+pub(crate) mod file_pages;
 pub mod finalizer;
 pub(crate) mod finalizer_signal;
 pub mod first_chance;

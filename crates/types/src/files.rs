@@ -30,3 +30,11 @@ pub(crate) fn open(path: &Path) -> LoadResult<&'static Image> {
     }
     Ok(image)
 }
+
+/// Takes the pages of all mapped files out of the process's memory, unless a file is being opened at the moment. What
+/// is looked at again is mapped again.
+pub fn give_back_pages() {
+    if let Some(opened) = OPENED.try_lock() {
+        opened.iter().flat_map(FxHashMap::values).for_each(|image| image.give_back_pages());
+    }
+}

@@ -55,7 +55,7 @@ pub mod emitted;
 mod emitted_records;
 pub mod error;
 pub mod field;
-mod files;
+pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod identity;

@@ -5,7 +5,7 @@ use crate::host_events::{CollectionStep, HostEvent, tell_if_wanted};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::{
-    collectible, collection_events, dynamic_methods, finalizer_signal, handles, host_profiler, monitors,
+    collectible, collection_events, dynamic_methods, file_pages, finalizer_signal, handles, host_profiler, monitors,
     profile_events, profile_log, thread_names, thread_objects, weak_references,
 };
 use saki_abi::ObjRef;
@@ -88,6 +88,7 @@ impl HeapClient for RuntimeHeapClient {
 
     fn world_runs(&self, was_full: bool) {
         tell_if_wanted(HostEvent::Collection(CollectionStep::AfterStop, was_full));
+        file_pages::after_collection();
     }
 
     fn full_collection_ended(&self, heap: &StoppedHeap) {
