@@ -74,7 +74,10 @@ impl NewBody {
             start,
             len_bytes,
             frame_size_bytes,
-            spill_area,
+            has_spill_area: spill_area.is_some(),
+            spill_low_bytes: spill_area.map_or(0, |area| area.low_bytes),
+            spill_high_bytes: spill_area.map_or(0, |area| area.high_bytes),
+            saved_registers: spill_area.map_or(0, |area| area.saved_registers),
             own_words,
             rare: (!rare.is_empty()).then(|| Box::new(rare)),
             positions: PackedPairs::pack(il_map.iter().map(|entry| (entry.native_offset, entry.il_offset))),
@@ -116,9 +119,13 @@ pub struct CodeInfo {
     pub start: usize,
     /// Length in bytes.
     pub len_bytes: u32,
-    /// See `BodyTables`, also for the two below.
+    /// See `BodyTables`, also for `own_words`.
     pub frame_size_bytes: u32,
-    pub spill_area: Option<SpillArea>,
+    /// The parts of `spill_area`; as an option it would take 4 bytes more.
+    has_spill_area: bool,
+    saved_registers: u16,
+    spill_low_bytes: u32,
+    spill_high_bytes: u32,
     pub own_words: Box<[u64]>,
     rare: Option<Box<RareTables>>,
     /// Native offsets and positions of `BodyTables::il_map`.
@@ -134,7 +141,16 @@ unsafe impl Send for CodeInfo {}
 // SAFETY: as above; no field changes after `place`.
 unsafe impl Sync for CodeInfo {}
 
+/// There are ten thousands of bodies, and the allocator's next size is a seventh larger.
+const _: () = assert!(size_of::<CodeInfo>() <= 112);
+
 impl CodeInfo {
+    /// See `BodyTables::spill_area`.
+    pub fn spill_area(&self) -> Option<SpillArea> {
+        let CodeInfo { spill_low_bytes: low_bytes, spill_high_bytes: high_bytes, saved_registers, .. } = *self;
+        self.has_spill_area.then_some(SpillArea { low_bytes, high_bytes, saved_registers })
+    }
+
     /// See `NewBody::name`.
     pub fn name(&self) -> &str {
         self.rare.as_ref().map_or("", |rare| &rare.name)

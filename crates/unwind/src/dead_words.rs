@@ -32,7 +32,7 @@ pub unsafe fn find_dead_words(thread: *const ThreadAbi, dead: &mut Vec<usize>) {
         };
         live.for_each_dead(|bytes_below_fp| dead.push(frame.fp - bytes_below_fp as usize));
         for (index, place) in saved.iter_mut().enumerate() {
-            let own = info.spill_area.and_then(|area| area.saved_register_bytes(index));
+            let own = info.spill_area().and_then(|area| area.saved_register_bytes(index));
             // A frame that does not save a register does not use it: the value is the caller's.
             let Some(own) = own else { continue };
             if *place != 0 && !live.reads_register(index) {

@@ -252,7 +252,7 @@ fn landing(
 
 /// Bytes from FP down to where the body's prologue has saved a callee-saved register; None if it does not.
 fn saved_at(info: &CodeInfo, index: usize) -> Option<u32> {
-    info.spill_area?.saved_register_bytes(index)
+    info.spill_area()?.saved_register_bytes(index)
 }
 
 /// Where the values are that the callee-saved registers have in a frame of the walk, at its call: in the frame further

@@ -62,7 +62,7 @@ pub(super) trait Read {
 
 /// `None`: the code is not understood; see the module documentation.
 pub(super) fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
-    let area = info.spill_area?;
+    let area = info.spill_area()?;
     if info.len_bytes > MAX_BODY_BYTES || area.low_bytes < area.high_bytes {
         return None;
     }
