@@ -63,7 +63,7 @@ fn token_at(_t: CurrentThread, field: isize) -> i32 {
 }
 
 fn token_of(field: &'static Field) -> i32 {
-    field.image.shown_token(TableId::Field, field.rid).0 as i32
+    field.image().shown_token(TableId::Field, field.rid).0 as i32
 }
 
 /// Runs the class constructor before an access to a static field.

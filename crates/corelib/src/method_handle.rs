@@ -71,7 +71,7 @@ fn is_attribute_visible(
 
 fn construct_instantiation(t: CurrentThread, method: MethodArgument, format: i32, result: StringPlace) -> Managed<()> {
     let mut text = String::new();
-    write_arguments(&mut text, method.method().generic_args, format);
+    write_arguments(&mut text, method.method().generic_args(), format);
     result.set(t, Some(Str::new(t, &text)?));
     Ok(())
 }
@@ -133,7 +133,7 @@ fn rebox_to_nullable<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, ty: Opti
 }
 
 fn get_instantiation(t: CurrentThread, method: MethodArgument, result: ObjectPlace, runtime_types: i32) -> Managed<()> {
-    let arguments = method.method().generic_args;
+    let arguments = method.method().generic_args();
     if !arguments.is_empty() {
         let element = if runtime_types != 0 { universe().runtime_type() } else { universe().type_() };
         result.set(t, type_array(t, element, arguments)?);
@@ -142,12 +142,12 @@ fn get_instantiation(t: CurrentThread, method: MethodArgument, result: ObjectPla
 }
 
 fn has_instantiation(_t: CurrentThread, method: MethodArgument) -> bool {
-    !method.method().generic_args.is_empty()
+    !method.method().generic_args().is_empty()
 }
 
 /// The method of an exact type that has the same definition, with its own or these type arguments.
 fn on_type(method: &'static Method, ty: Ty, arguments: Option<&[Ty]>) -> LoadResult<&'static Method> {
-    let definition = method.definition.unwrap_or(method);
+    let definition = method.definition().unwrap_or(method);
     let on_type = match definition.rid() {
         Some(rid) if definition.owner != ty && ty.def().is_some() => {
             // The type may derive from an instantiation of the type that declares the method.
@@ -160,7 +160,7 @@ fn on_type(method: &'static Method, ty: Ty, arguments: Option<&[Ty]>) -> LoadRes
         }
         _ => definition,
     };
-    let own = if method.definition.is_some() { Some(method.generic_args) } else { None };
+    let own = if method.definition().is_some() { Some(method.generic_args()) } else { None };
     match arguments.or(own) {
         Some(arguments) if !arguments.is_empty() => universe().instantiate_method(on_type, arguments),
         _ => Ok(on_type),
@@ -186,7 +186,7 @@ fn stub_for(
 ) -> Managed<()> {
     let given = arguments.map(|arguments| types_of(Some(arguments)));
     if let Some(given) = &given {
-        let parameters = method.definition.unwrap_or(method).generic_args;
+        let parameters = method.definition().unwrap_or(method).generic_args();
         if !arguments_fit(parameters, given, ty.args, given).to_managed(t)? {
             let message = "A method's type arguments violate the constraints of its type parameters.";
             // Managed code says which of them.
@@ -208,7 +208,7 @@ fn is_generic_definition(_t: CurrentThread, method: MethodArgument) -> bool {
 
 /// The method of the type's definition, without type arguments of its own.
 fn typical(method: &'static Method) -> LoadResult<&'static Method> {
-    let definition = method.definition.unwrap_or(method);
+    let definition = method.definition().unwrap_or(method);
     match (definition.rid(), definition.owner.generic_definition()) {
         (Some(rid), Some(owner)) if owner != definition.owner => owner.method_by_rid(rid),
         _ => Ok(definition),
@@ -230,11 +230,11 @@ fn get_typical(t: CurrentThread, method: MethodArgument, result: ObjectPlace) ->
 }
 
 fn generic_parameter_count(_t: CurrentThread, method: MethodArgument) -> i32 {
-    method.method().generic_args.len() as i32
+    method.method().generic_args().len() as i32
 }
 
 fn strip_instantiation(t: CurrentThread, method: MethodArgument, result: ObjectPlace) -> Managed<()> {
-    if let Some(definition) = method.method().definition {
+    if let Some(definition) = method.method().definition() {
         result.set(t, method_stub(t, definition)?);
     }
     Ok(())

@@ -108,7 +108,7 @@ fn fill(
     declaring: Option<Ty>,
 ) -> Managed<()> {
     let (mut at, parsed): (&[u8], Parsed) = if let Some(field) = field {
-        let row = field.image.meta.field(field.rid).and_then(|row| field.image.meta.blob(row.signature));
+        let row = field.image().meta.field(field.rid).and_then(|row| field.image().meta.blob(row.signature));
         let result = match declaring.filter(|ty| *ty != field.owner) {
             Some(ty) if ty.generic_definition() == field.owner.generic_definition() => {
                 ty.field_by_rid(field.rid).and_then(|field| field.ty())
@@ -292,7 +292,7 @@ fn get_modifiers<'t>(t: CurrentThread<'t>, this: Option<Obj>, offset: i32, requi
     let declaring = DECLARING_TYPE.obj(this).map_or_else(|| universe().object(), |ty| ty_of(Some(ty)));
     // SAFETY: the field holds null or the address of a method.
     let method = unsafe { METHOD.get::<*const Method>(this).as_ref::<'static>() };
-    let method_args = method.map_or(&[][..], |method| method.generic_args);
+    let method_args = method.map_or(&[][..], |method| method.generic_args());
     let context = GenericContext { class_args: declaring.args, method_args };
     let image = method.map_or_else(|| declaring.image(), |method| method.image());
     let types = tokens.iter().rev().map(|token| image.resolve_type(*token, &context));

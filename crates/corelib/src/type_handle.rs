@@ -178,7 +178,7 @@ pub fn slot_of(method: &'static Method) -> LoadResult<i32> {
         let position = methods_of_interface(method.owner)?.iter().position(|other| other.rid() == method.rid());
         return Ok(position.unwrap_or(0) as i32);
     }
-    let typical = method.definition.unwrap_or(method);
+    let typical = method.definition().unwrap_or(method);
     if typical.is_virtual()
         && !typical.is_static()
         && let Some(slot) = typical.vtable_slot()?
@@ -670,7 +670,7 @@ fn satisfies_constraints_in(
     argument: TypeArgument,
 ) -> Managed<i32> {
     let class_args = type_context.find().map_or(&[][..], |ty| ty.args);
-    let method_args = method_context.find().map_or(&[][..], |method| method.generic_args);
+    let method_args = method_context.find().map_or(&[][..], |method| method.generic_args());
     arguments_fit(&[parameter.ty()], &[argument.ty()], class_args, method_args).to_managed(t).map(i32::from)
 }
 

@@ -205,7 +205,7 @@ fn enum_values(
     let fields: Vec<&'static Field> =
         ty.fields().to_managed(t)?.iter().copied().filter(|field| field.is_literal()).collect();
     for field in &fields {
-        let value = constant_of(t, field.image, Token::new(TableId::Field, field.rid))?;
+        let value = constant_of(t, field.image(), Token::new(TableId::Field, field.rid))?;
         found.push(value.as_ref().map_or(0, bits_of));
     }
     let array = Array::new(t, universe().primitive(storage_of(ty)), fields.len())?;

@@ -45,7 +45,7 @@ fn find(t: CurrentThread, assembly: &str, class: &str, method: &str) -> Result<u
     let class = class_of(assembly, class).to_managed(t).map_err(|_| take(t))?;
     let named = class.methods_named(method).to_managed(t).map_err(|_| take(t))?;
     let is_usable =
-        |method: &&'static Method| method.is_static() && !method.owner.is_open && method.generic_args.is_empty();
+        |method: &&'static Method| method.is_static() && !method.owner.is_open && method.generic_args().is_empty();
     match named[..] {
         [_, _, ..] => Err((AMBIGUOUS, "there are several methods of that name".to_owned())),
         [method] if is_usable(&method) => host_entry(t, method).map_err(|_| take(t)),

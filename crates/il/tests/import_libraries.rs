@@ -137,7 +137,7 @@ fn import_image(image: &'static Image, env: &dyn Facts, guesses: &Guesses, total
         let Ok(methods) = ty.methods() else { continue };
         for method in methods {
             let method = if method.is_generic_definition() {
-                let args = arguments(method.generic_args);
+                let args = arguments(method.generic_args());
                 match saki_types::universe().instantiate_method(method, &args) {
                     Ok(method) => method,
                     Err(_) => continue,

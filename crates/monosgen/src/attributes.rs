@@ -134,7 +134,7 @@ pub extern "C" fn mono_custom_attrs_from_event(_class: Ty, event: &'static Event
 /// The attributes of a field; null if there are none.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_custom_attrs_from_field(_class: Ty, field: &'static Field) -> *mut MonoCustomAttrInfo {
-    of_row("mono_custom_attrs_from_field", field.image, Token::new(TableId::Field, field.rid))
+    of_row("mono_custom_attrs_from_field", field.image(), Token::new(TableId::Field, field.rid))
 }
 
 /// The attributes of a parameter, from 1, or of the result, 0; null if there are none.

@@ -207,8 +207,8 @@ pub(crate) fn with_length(blob: &[u8]) -> *const u8 {
 pub extern "C" fn mono_field_get_data(field: &'static Field) -> *const u8 {
     load("mono_field_get_data", || {
         let token = Token::new(TableId::Field, field.rid);
-        if let Some(row) = field.image.meta.constant(token)? {
-            return Ok(with_length(field.image.meta.blob(row.value)?));
+        if let Some(row) = field.image().meta.constant(token)? {
+            return Ok(with_length(field.image().meta.blob(row.value)?));
         }
         Ok(field.rva_data()?.map_or(std::ptr::null(), <[u8]>::as_ptr))
     })

@@ -59,10 +59,10 @@ pub(crate) fn parameters(sig: &MethodSig, with_namespace: bool) -> String {
 
 /// The generic arguments of a method: those of an instantiation, or the parameters of a definition.
 fn arguments(method: &'static Method, open: char, close: char) -> String {
-    if method.generic_args.is_empty() {
+    if method.generic_args().is_empty() {
         return String::new();
     }
-    let names: Vec<String> = method.generic_args.iter().map(|argument| argument.signature_name()).collect();
+    let names: Vec<String> = method.generic_args().iter().map(|argument| argument.signature_name()).collect();
     format!("{open}{}{close}", names.join(", "))
 }
 

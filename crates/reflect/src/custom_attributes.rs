@@ -43,7 +43,7 @@ pub fn provider_of(t: CurrentThread, object: Option<Obj>) -> Managed<Option<Prov
         return Ok(method.rid().map(|_| at(method.image(), method_info::token_of(method))));
     }
     if let Some(field) = field_of(object).or_else(|| finished_builder_field(object)) {
-        return Ok(Some(at(field.image, Token::new(TableId::Field, field.rid))));
+        return Ok(Some(at(field.image(), Token::new(TableId::Field, field.rid))));
     }
     if let Some((property, _)) = property_of(object) {
         return Ok(Some(at(property.image, property.token())));

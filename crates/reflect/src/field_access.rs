@@ -179,7 +179,7 @@ pub fn get_value<'t>(t: CurrentThread<'t>, field: &'static Field, target: Option
     let ty = field.ty().to_managed(t)?;
     if field.is_literal() {
         let token = Token::new(TableId::Field, field.rid);
-        return match constant_of(t, field.image, token)? {
+        return match constant_of(t, field.image(), token)? {
             Some(value) => constant_object(t, &value, Some(ty)),
             None => Ok(None),
         };
@@ -227,7 +227,7 @@ fn get_value_internal<'t>(
     target: Option<Obj<'t>>,
 ) -> Managed<Option<Obj<'t>>> {
     let field = require_field(t, this)?;
-    if field.image.assembly().reflection_only {
+    if field.image().assembly().reflection_only {
         let message = "It is illegal to get the value on a field on a type loaded using the ReflectionOnly methods.";
         return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
@@ -241,7 +241,7 @@ fn set_value_internal<'t>(
     value: Option<Obj<'t>>,
 ) -> Managed<()> {
     let field = require_field(t, field)?;
-    if field.image.assembly().reflection_only {
+    if field.image().assembly().reflection_only {
         let message = "It is illegal to set the value on a field on a type loaded using the ReflectionOnly methods.";
         return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
@@ -250,7 +250,7 @@ fn set_value_internal<'t>(
 
 fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let field = require_field(t, this)?;
-    match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
+    match constant_of(t, field.image(), Token::new(TableId::Field, field.rid))? {
         Some(value) => constant_object(t, &value, None),
         None => Err(exceptions::throw_default(t, ExceptionType::InvalidOperation)),
     }

@@ -39,12 +39,12 @@ fn get_parent_type<'t>(t: CurrentThread<'t>, this: Option<Obj>, declaring: bool)
 
 fn get_metadata_token(t: CurrentThread, field: Option<Obj>) -> Managed<i32> {
     let field = require_field(t, field)?;
-    Ok(field.image.shown_token(TableId::Field, field.rid).0 as i32)
+    Ok(field.image().shown_token(TableId::Field, field.rid).0 as i32)
 }
 
 fn get_marshal_info<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let field = require_field(t, this)?;
-    marshal_as_object(t, field.image, Token::new(TableId::Field, field.rid))
+    marshal_as_object(t, field.image(), Token::new(TableId::Field, field.rid))
 }
 
 /// The internal calls of `System.Reflection.FieldInfo` and `System.Reflection.RuntimeFieldInfo`.

@@ -25,7 +25,7 @@ use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty, Type, universe}
 /// # Errors
 /// BadImageFormatException.
 pub fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
-    let open = method.definition.unwrap_or(method);
+    let open = method.definition().unwrap_or(method);
     match (open.owner.generic_definition(), open.rid()) {
         (Some(owner), Some(rid)) if owner != open.owner => owner.method_by_rid(rid).to_managed(t),
         _ => Ok(open),
@@ -43,8 +43,8 @@ fn get_current_method<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
 fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'static Method>> {
     let Some(rid) = method.rid() else { return Ok(None) };
     let found = ty.method_by_rid(rid)?;
-    match method.definition {
-        Some(_) => universe().instantiate_method(found, method.generic_args).map(Some),
+    match method.definition() {
+        Some(_) => universe().instantiate_method(found, method.generic_args()).map(Some),
         None => Ok(Some(found)),
     }
 }
@@ -189,8 +189,8 @@ pub fn base_method(method: &'static Method, first_definition: bool) -> LoadResul
         return Ok(method);
     }
     let found = class.vtable_layout()?.slots[slot];
-    match method.definition {
-        Some(_) => universe().instantiate_method(found, method.generic_args),
+    match method.definition() {
+        Some(_) => universe().instantiate_method(found, method.generic_args()),
         None => Ok(found),
     }
 }
@@ -201,7 +201,7 @@ fn get_base_method<'t>(t: CurrentThread<'t>, method: Option<Obj>, definition: bo
 }
 
 fn is_generic_method(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
-    Ok(!require_method(t, this)?.generic_args.is_empty())
+    Ok(!require_method(t, this)?.generic_args().is_empty())
 }
 
 fn is_generic_method_definition(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
@@ -209,13 +209,13 @@ fn is_generic_method_definition(t: CurrentThread, this: Option<Obj>) -> Managed<
 }
 
 fn get_generic_arguments<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>> {
-    type_array(t, universe().type_(), require_method(t, this)?.generic_args)
+    type_array(t, universe().type_(), require_method(t, this)?.generic_args())
 }
 
 /// Null when the method is not generic; managed code throws.
 fn get_generic_method_definition<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
     let method = require_method(t, this)?;
-    match method.definition {
+    match method.definition() {
         Some(definition) => method_object(t, definition, definition.owner).map(Some),
         None if method.is_generic_definition() => Ok(this),
         None => Ok(None),
@@ -228,11 +228,11 @@ fn make_generic_method<'t>(t: CurrentThread<'t>, this: Option<Obj>, types: Optio
         let message = "Generic arguments that are not runtime types are not supported here.";
         return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     };
-    let definition = method.definition.unwrap_or(method);
-    if definition.generic_args.len() != arguments.len() {
+    let definition = method.definition().unwrap_or(method);
+    if definition.generic_args().len() != arguments.len() {
         return Ok(None);
     }
-    if !arguments_fit(definition.generic_args, &arguments, definition.owner.args, &arguments).to_managed(t)? {
+    if !arguments_fit(definition.generic_args(), &arguments, definition.owner.args, &arguments).to_managed(t)? {
         let message = "Invalid generic arguments";
         return Err(exceptions::throw_argument(t, message, "typeArguments"));
     }

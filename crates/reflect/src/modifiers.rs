@@ -49,11 +49,11 @@ fn of_parameter(method: &'static Method, position: i32, optional: bool) -> LoadR
 /// `RuntimeFieldInfo.GetTypeModifiers(bool optional)`
 fn field_modifiers<'t>(t: CurrentThread<'t>, this: Option<Obj>, optional: bool) -> Managed<Option<Array<'t>>> {
     let field = require_field(t, this)?;
-    let row = field.image.meta.field(field.rid);
+    let row = field.image().meta.field(field.rid);
     let sig =
-        row.and_then(|row| field.image.meta.parse_field_sig(row.signature)).map_err(LoadError::from).to_managed(t)?;
+        row.and_then(|row| field.image().meta.parse_field_sig(row.signature)).map_err(LoadError::from).to_managed(t)?;
     let context = GenericContext { class_args: field.owner.args, method_args: &[] };
-    modifier_array(t, modifiers(field.image, &sig, optional, &context))
+    modifier_array(t, modifiers(field.image(), &sig, optional, &context))
 }
 
 /// `RuntimeParameterInfo.GetTypeModifiers(Type, MemberInfo, int position, bool optional)`

@@ -62,7 +62,7 @@ fn of_method(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
 
 fn of_field(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     let field = require_field(t, this)?;
-    level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
+    level_of_member(field.owner, field.image(), Token::new(TableId::Field, field.rid)).to_managed(t)
 }
 
 /// The internal calls of `System.RuntimeType`, `System.Reflection.RuntimeFieldInfo`,

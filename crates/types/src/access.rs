@@ -283,8 +283,8 @@ impl Method {
     /// As Mono's messages about access write a method: "Ns.Type.Method(int,string)".
     pub fn reflection_name(&'static self) -> String {
         let mut out = format!("{}.{}", self.owner.full_name(), self.name);
-        if !self.generic_args.is_empty() {
-            let args: Vec<String> = self.generic_args.iter().map(|arg| arg.full_name()).collect();
+        if !self.generic_args().is_empty() {
+            let args: Vec<String> = self.generic_args().iter().map(|arg| arg.full_name()).collect();
             out.push_str(&format!("[{}]", args.join(",")));
         }
         let params = self.sig().map(|sig| sig.params.iter().map(|p| p.signature_name()).collect::<Vec<_>>());

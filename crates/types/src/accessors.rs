@@ -110,7 +110,7 @@ impl Declaration {
             return Err(LoadError::new(LoadErrorKind::InvalidAccessor, message, self.method.full_name()));
         }
         if method.is_generic_definition() {
-            return target.universe().instantiate_method(method, self.method.generic_args);
+            return target.universe().instantiate_method(method, self.method.generic_args());
         }
         Ok(method)
     }
@@ -132,7 +132,7 @@ impl Declaration {
         }
         // The classes are those of this instance of the accessor.
         let instance = match candidate.is_generic_definition() {
-            true => candidate.owner.universe().instantiate_method(candidate, self.method.generic_args)?,
+            true => candidate.owner.universe().instantiate_method(candidate, self.method.generic_args())?,
             false => candidate,
         };
         let pairs = self.raw.params[skipped..].iter().zip(&other.params);
@@ -171,10 +171,10 @@ impl Declaration {
                 let written = written_type(field)?;
                 let is_wanted = match self.stands_for.first().copied().flatten() {
                     Some(class) => field.ty()? == class,
-                    None => is_same(self.image, wanted, field.image, &written)?,
+                    None => is_same(self.image, wanted, field.image(), &written)?,
                 };
                 if is_wanted {
-                    found.push((field, spell_field(field.image, &written)?));
+                    found.push((field, spell_field(field.image(), &written)?));
                 }
             }
         }
@@ -204,7 +204,7 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
         let message = "Invalid usage of UnsafeAccessorAttribute.";
         return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
     };
-    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args };
+    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args() };
     let stands_for = classes_of_attributes(image, *rid, &context)?;
     let declaration = Declaration { method, image, raw: raw_method_sig(image, *rid)?, stands_for };
     let name = accessor.name.as_deref();
@@ -254,7 +254,7 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
 /// Those of finding the classes.
 pub fn named_parameters(method: &'static Method) -> LoadResult<Vec<(usize, Ty)>> {
     let MethodKind::Def { image, rid } = method.kind else { return Ok(Vec::new()) };
-    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args };
+    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args() };
     let classes = classes_of_attributes(image, rid, &context)?;
     let parameters = &method.sig()?.params;
     let of_parameters = classes.into_iter().skip(1).enumerate();
@@ -393,8 +393,8 @@ fn unmodified(mut sig: &TypeSig) -> &TypeSig {
 }
 
 fn written_type(field: &'static Field) -> LoadResult<TypeSig> {
-    let row = field.image.meta.field(field.rid)?;
-    Ok(saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?)
+    let row = field.image().meta.field(field.rid)?;
+    Ok(saki_metadata::parse_field_sig(field.image().meta.blob(row.signature)?)?)
 }
 
 /// The modifiers of a method, as written. Empty for methods of arrays.

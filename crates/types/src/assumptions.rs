@@ -33,7 +33,7 @@ pub enum Assumption {
 
 fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
     open.push(method.owner);
-    open.extend(method.generic_args);
+    open.extend(method.generic_args());
     if let Some(sig) = method.sig.get_if_ready() {
         open.push(sig.ret);
         open.extend(&sig.params);

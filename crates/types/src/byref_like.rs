@@ -54,8 +54,8 @@ impl Method {
     /// # Errors
     /// `BadImageFormat`.
     pub fn refused_byref_like_argument(&'static self) -> LoadResult<Option<&'static GenericParam>> {
-        match self.definition {
-            Some(definition) => refused(definition.generic_args, self.generic_args),
+        match self.definition() {
+            Some(definition) => refused(definition.generic_args(), self.generic_args()),
             None => Ok(None),
         }
     }

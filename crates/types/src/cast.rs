@@ -32,7 +32,7 @@ impl Type {
     /// # Errors
     /// `TypeLoad`.
     pub fn supertypes(&'static self) -> LoadResult<&'static [Ty]> {
-        self.supertypes.get(&|| self.full_name(), || {
+        let supertypes = self.supertypes.get(&|| self.full_name(), || {
             let mut chain = vec![self];
             let mut at: Ty = self;
             while let Some(parent) = at.parent()? {
@@ -40,8 +40,10 @@ impl Type {
                 at = parent;
             }
             chain.reverse();
-            Ok(collectible::keep_slice_with(collectible::owner_of(self), chain))
-        })
+            let supertypes = collectible::keep_slice_with(collectible::owner_of(self), chain);
+            Ok(collectible::keep_beside(self, supertypes))
+        });
+        supertypes.copied()
     }
 
     /// Whether `ancestor` is the type or one of its base classes.

@@ -7,7 +7,7 @@ use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy_word::LazyRef;
 use crate::load_texts;
-use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
+use crate::method::{ArrayMethod, Method, MethodGenerics, MethodKind, method_flags};
 use crate::signature;
 use crate::ty::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
@@ -219,7 +219,6 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
         }
         let field = Field {
             owner: ty,
-            image: def.image,
             rid,
             name: def.image.meta.string(row.name)?,
             flags: row.flags,
@@ -235,7 +234,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
         all_methods: OnceLock::new(),
         by_name: OnceLock::new(),
         first_method: methods.start,
-        methods: methods.map(|_| OnceLock::new()).collect(),
+        methods: methods.map(|_| LazyRef::default()).collect(),
         fields: fields.into_boxed_slice(),
         first_field: field_range.start,
     };
@@ -256,7 +255,7 @@ fn array_class(ty: Ty) -> ClassInfo {
             let special = if name == ".ctor" { method_flags::SPECIAL_NAME | method_flags::RT_SPECIAL_NAME } else { 0 };
             let method =
                 Method { flags: method_flags::PUBLIC | special, ..Method::new(ty, MethodKind::Array(kind), name) };
-            OnceLock::from(collectible::keep_beside(ty, method))
+            LazyRef::from(collectible::keep_beside(ty, method))
         })
         .collect();
     ClassInfo {
@@ -276,10 +275,15 @@ fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'sta
         flags: row.flags,
         impl_flags: row.impl_flags
             | if is_qcall(image, row.flags, rid)? { crate::method::impl_flags::INTERNAL_CALL } else { 0 },
-        generic_args: method_params_of(owner, image, rid)?,
+        generics: generics_of_definition(owner, method_params_of(owner, image, rid)?),
         ..Method::new(owner, MethodKind::Def { image, rid }, name)
     };
     Ok(collectible::keep_beside(owner, method))
+}
+
+/// What a method of these type arguments has that is no instantiation, kept as long as its type.
+pub(crate) fn generics_of_definition(owner: Ty, args: &'static [Ty]) -> Option<&'static MethodGenerics> {
+    (!args.is_empty()).then(|| collectible::keep_beside(owner, MethodGenerics { args, definition: None }))
 }
 
 /// Whether a P/Invoke calls the machine: in .NET's core assembly those into "QCall" do. They are internal calls here.
@@ -309,7 +313,7 @@ impl Method {
 /// The parameters of a generic method definition; shared by all instantiations of the owner.
 fn method_params_of(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static [Ty]> {
     match &owner.kind {
-        TypeKind::Inst { definition } => Ok(definition.method_by_rid(rid)?.generic_args),
+        TypeKind::Inst { definition } => Ok(definition.method_by_rid(rid)?.generic_args()),
         _ => generic_params(image, Token::new(TableId::MethodDef, rid)),
     }
 }
@@ -370,13 +374,11 @@ impl Type {
         let Some(cell) = info.methods.get(index) else {
             return Err(self.image().bad_token(Token::new(TableId::MethodDef, rid)));
         };
-        if let Some(method) = cell.get() {
-            return Ok(method);
-        }
-        // No lock: if two threads make the record at the same time, the first stays, and nothing refers to the other.
-        let def = self.def().expect("array methods are created at once");
-        let method = create_method(self, def.image, rid)?;
-        Ok(cell.get_or_init(|| method))
+        // If two threads make the record at the same time, the first stays, and nothing refers to the other.
+        cell.find(|| {
+            let def = self.def().expect("array methods are created at once");
+            create_method(self, def.image, rid)
+        })
     }
 
     /// Own methods in metadata order.
@@ -417,7 +419,7 @@ impl Type {
         let info = self.class_info()?;
         let mut out = Vec::new();
         for index in 0..info.methods.len() as u32 {
-            let own_flags = match (info.methods[index as usize].get(), self.def()) {
+            let own_flags = match (info.methods[index as usize].get_if_ready(), self.def()) {
                 (Some(method), _) => method.flags,
                 (None, Some(def)) => def.image.meta.method_def(info.first_method + index)?.flags,
                 (None, None) => 0,
@@ -440,7 +442,7 @@ impl Type {
         let info = self.class_info()?;
         Ok((0..info.methods.len() as u32).map(move |index| {
             let rid = info.first_method + index;
-            let (Some(def), None) = (self.def(), info.methods[index as usize].get()) else {
+            let (Some(def), None) = (self.def(), info.methods[index as usize].get_if_ready()) else {
                 let method = self.method_by_index(index)?;
                 return Ok((method.rid().unwrap_or(0), method.name, method.is_generic_definition()));
             };
@@ -452,7 +454,7 @@ impl Type {
 
     fn method_by_index(&'static self, index: u32) -> LoadResult<&'static Method> {
         let info = self.class_info()?;
-        match info.methods[index as usize].get() {
+        match info.methods[index as usize].get_if_ready() {
             Some(method) => Ok(method),
             None => self.method_by_rid(info.first_method + index),
         }
@@ -491,7 +493,7 @@ impl Type {
                         made.entry(name).or_default().push(index);
                     }
                 }
-                info.by_name.get_or_init(|| made)
+                info.by_name.get_or_init(|| Box::new(made))
             }
         };
         let named: &'static [u32] = by_name.get(name).map_or(&[], Vec::as_slice);
@@ -500,7 +502,7 @@ impl Type {
 
     /// The name of an own method, which need not have been created.
     fn method_name(&'static self, info: &'static ClassInfo, index: u32) -> LoadResult<Option<&'static str>> {
-        match (info.methods[index as usize].get(), self.def()) {
+        match (info.methods[index as usize].get_if_ready(), self.def()) {
             (Some(method), _) => Ok(Some(method.name)),
             (None, Some(def)) => {
                 let row = def.image.meta.method_def(info.first_method + index)?;
@@ -626,7 +628,7 @@ impl Type {
 pub fn context_of_param(param: &GenericParam) -> LoadResult<GenericContext> {
     if param.owner.table() == TableId::MethodDef {
         let owner = param.image.type_def(param.image.meta.type_of_method(param.owner.rid())?)?;
-        let method_args = owner.method_by_rid(param.owner.rid())?.generic_args;
+        let method_args = owner.method_by_rid(param.owner.rid())?.generic_args();
         return Ok(GenericContext { class_args: owner.args, method_args });
     }
     let owner = param.image.type_def(param.owner.rid())?;

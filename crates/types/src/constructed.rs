@@ -4,7 +4,7 @@ use crate::collectible::{self, Owner};
 use crate::domain::{ConstructedKey, Universe};
 use crate::error::{LoadError, LoadResult};
 use crate::load_texts;
-use crate::method::{Method, MethodKind, MethodSig};
+use crate::method::{Method, MethodGenerics, MethodKind, MethodSig};
 use crate::ty::{Ty, Type, TypeKind};
 use saki_metadata::ElementType;
 
@@ -36,7 +36,7 @@ impl Universe {
 
     /// `element[]`.
     pub fn sz_array_of(&self, element: Ty) -> Ty {
-        if let Some(known) = element.sz_array.get() {
+        if let Some(known) = element.sz_array.get_if_ready() {
             return known;
         }
         let owner = collectible::owner_of(element);
@@ -44,7 +44,7 @@ impl Universe {
             Type::new(TypeKind::SzArray(element), ElementType::SzArray, &[], element.is_open)
         });
         // The array type is freed with its element's owner.
-        let _ = element.sz_array.set(array);
+        let _ = element.sz_array.find(|| Ok(array));
         array
     }
 
@@ -72,7 +72,7 @@ impl Universe {
         let kept = sig.clone();
         let home = kept.ret.universe();
         let owner = owner_of_types(kept.params.iter().chain([&kept.ret]));
-        Self::intern(home, ConstructedKey::FnPtr(sig), owner, || {
+        Self::intern(home, ConstructedKey::FnPtr(Box::new(sig)), owner, || {
             Type::new(TypeKind::FnPtr(collectible::keep_with(owner, kept)), ElementType::FnPtr, &[], is_open)
         })
     }
@@ -93,7 +93,7 @@ impl Universe {
             return Err(LoadError::type_load(format!("Generic instantiation of {name} is nested too deep"), name));
         }
         let owner = owner_of_types(args.iter().chain([&definition]));
-        Ok(Self::intern(definition.universe(), ConstructedKey::Inst(definition, args.to_vec()), owner, || {
+        Ok(Self::intern(definition.universe(), ConstructedKey::Inst(definition, args.into()), owner, || {
             let args = collectible::keep_slice_with(owner, args.to_vec());
             let is_open = args.iter().any(|a| a.is_open);
             Type::new(TypeKind::Inst { definition }, definition.element_type, args, is_open)
@@ -105,14 +105,17 @@ impl Universe {
     /// # Errors
     /// `TypeLoad` when the number of arguments is wrong.
     pub fn instantiate_method(&self, definition: &'static Method, args: &[Ty]) -> LoadResult<&'static Method> {
-        let definition = definition.definition.unwrap_or(definition);
-        if definition.generic_args == args {
+        let definition = definition.definition().unwrap_or(definition);
+        if definition.generic_args() == args {
             return Ok(definition);
         }
-        if definition.generic_args.len() != args.len() {
+        if definition.generic_args().len() != args.len() {
             let name = definition.full_name();
-            let message =
-                format!("Method {name} takes {} generic arguments, not {}", definition.generic_args.len(), args.len());
+            let message = format!(
+                "Method {name} takes {} generic arguments, not {}",
+                definition.generic_args().len(),
+                args.len()
+            );
             return Err(LoadError::type_load(message, name));
         }
         if args.iter().any(|a| type_depth(a) > MAX_GENERIC_DEPTH) {
@@ -136,11 +139,12 @@ fn method_instance(definition: &'static Method, args: &[Ty]) -> &'static Method 
     };
     let parts = std::iter::once(std::ptr::from_ref(definition).addr());
     let owner = collectible::owner_of_all(parts.chain(args.iter().map(|arg| std::ptr::from_ref(*arg).addr())));
+    let args = collectible::keep_slice_with(owner, args.to_vec());
+    let generics = MethodGenerics { args, definition: Some(definition) };
     let method = Method {
         flags: definition.flags,
         impl_flags: definition.impl_flags,
-        generic_args: collectible::keep_slice_with(owner, args.to_vec()),
-        definition: Some(definition),
+        generics: Some(collectible::keep_with(owner, generics)),
         ..Method::new(definition.owner, MethodKind::Def { image, rid }, definition.name)
     };
     collectible::keep_with(owner, method)

@@ -11,7 +11,7 @@ use crate::error::{LoadError, LoadErrorKind};
 use crate::field::Field;
 use crate::identity::{AssemblyName, LoadContext};
 use crate::lazy::Lazy;
-use crate::lazy_word::LazyRef;
+use crate::lazy_word::{LazyRef, Word};
 use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
 use crate::ty::Ty;
@@ -27,12 +27,12 @@ use std::sync::{Arc, OnceLock};
 /// Key of a constructed type.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum ConstructedKey {
-    Inst(Ty, Vec<Ty>),
+    Inst(Ty, Box<[Ty]>),
     SzArray(Ty),
     Array(Ty, u32),
     Ptr(Ty),
     ByRef(Ty),
-    FnPtr(MethodSig),
+    FnPtr(Box<MethodSig>),
     /// See `stand_ins`.
     StandIn(Ty),
 }
@@ -183,7 +183,7 @@ pub struct Image {
     /// The domain that it is loaded in.
     pub universe: &'static Universe,
     pub(crate) assembly: OnceLock<&'static Assembly>,
-    pub(crate) type_defs: Box<[OnceLock<Ty>]>,
+    pub(crate) type_defs: Box<[LazyRef<Ty>]>,
     pub(crate) type_refs: Box<[LazyRef<Ty>]>,
     pub(crate) assembly_refs: Box<[LazyRef<&'static Assembly>]>,
     /// Modules whose type forwarders were followed for TypeRefs of this image, each with the module to which it led.
@@ -193,7 +193,7 @@ pub struct Image {
     /// Which attributes the image names; searched by `interop_attributes` when the first of them is asked for.
     pub(crate) named_attributes: OnceLock<NamedAttributes>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
-    pub(crate) member_refs: Box<[OnceLock<Member>]>,
+    pub(crate) member_refs: Box<[LazyRef<Member>]>,
     /// For the image of a dynamic method: the references that its tokens name, in place of metadata.
     pub(crate) dynamic: Option<DynamicCode>,
     /// For the image of a type made at run time: the meaning of its rows.
@@ -299,6 +299,30 @@ impl PartialEq for Assembly {
 pub enum Member {
     Method(&'static Method),
     Field(&'static Field),
+}
+
+/// In the word of a member: it is a field.
+const FIELD: usize = 4;
+const _: () = assert!(align_of::<Method>() > FIELD && align_of::<Field>() > FIELD);
+
+// SAFETY: a record's address is a multiple of 8 and not zero, and `FIELD` of 4.
+unsafe impl Word for Member {
+    fn into_word(self) -> usize {
+        match self {
+            Member::Method(method) => method.into_word(),
+            Member::Field(field) => field.into_word() | FIELD,
+        }
+    }
+
+    unsafe fn from_word(word: usize) -> Self {
+        if word & FIELD == 0 {
+            // SAFETY: without the mark, the word is that of a method.
+            Member::Method(unsafe { Word::from_word(word) })
+        } else {
+            // SAFETY: the mark stands in the word of a field, and only there.
+            Member::Field(unsafe { Word::from_word(word & !FIELD) })
+        }
+    }
 }
 
 /// The referent of a token in the code of a dynamic method.

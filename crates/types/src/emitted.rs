@@ -160,18 +160,18 @@ impl Image {
 /// Whether the field holds references by its signature, which names a type that is not finished. Such a field has a
 /// place in objects, and its type is needed later.
 pub(crate) fn refers_to_unfinished_type(field: &'static Field) -> LoadResult<bool> {
-    if field.image.emitted_type().is_none() {
+    if field.image().emitted_type().is_none() {
         return Ok(false);
     }
     let sig = field_sig(field)?;
     let (sig, is_reference) = (without_modifiers(&sig), is_reference(&sig));
-    Ok(is_reference && names_unfinished_type(field.image, sig))
+    Ok(is_reference && names_unfinished_type(field.image(), sig))
 }
 
 /// The field's type as the metadata has it.
 pub(crate) fn field_sig(field: &Field) -> LoadResult<TypeSig> {
-    let row = field.image.meta.field(field.rid)?;
-    Ok(saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?)
+    let row = field.image().meta.field(field.rid)?;
+    Ok(saki_metadata::parse_field_sig(field.image().meta.blob(row.signature)?)?)
 }
 
 fn without_modifiers(mut sig: &TypeSig) -> &TypeSig {
@@ -210,7 +210,7 @@ fn names_unfinished_type(image: &'static Image, sig: &TypeSig) -> bool {
 
 /// Whether the signature declares the field's type as a struct or enum, even if the type turns out to be a class.
 fn is_struct_by_signature(field: &'static Field) -> LoadResult<bool> {
-    let row = field.image.meta.field(field.rid)?;
-    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    let row = field.image().meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image().meta.blob(row.signature)?)?;
     Ok(matches!(sig, TypeSig::ValueType(_)))
 }

@@ -17,7 +17,6 @@ pub mod field_flags {
 /// One field of one exact type. Equality is identity.
 pub struct Field {
     pub owner: Ty,
-    pub image: &'static Image,
     pub rid: Rid,
     pub name: &'static str,
     /// `FieldAttributes`.
@@ -48,6 +47,11 @@ impl std::hash::Hash for Field {
 }
 
 impl Field {
+    /// The image whose row `rid` is.
+    pub fn image(&self) -> &'static Image {
+        self.owner.image()
+    }
+
     pub fn is_static(&self) -> bool {
         self.flags & field_flags::STATIC != 0
     }

@@ -32,20 +32,20 @@ impl Image {
         let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.type_defs.get(i)) else {
             return Err(self.bad_token(Token::new(TableId::TypeDef, rid)));
         };
-        if let Some(ty) = cell.get() {
+        if let Some(ty) = cell.get_if_ready() {
             return Ok(ty);
         }
         if let Some(outer) = self.emitted_stub(rid) {
             let ty = outer.require()?;
-            return Ok(cell.get_or_init(|| ty));
+            return cell.find(|| Ok(ty));
         }
         let _lock = crate::lazy::loader_lock();
-        if let Some(ty) = cell.get() {
+        if let Some(ty) = cell.get_if_ready() {
             return Ok(ty);
         }
         let ty = crate::class::create_type_def(self, rid)?;
         self.universe.binder().announce_type(ty);
-        Ok(cell.get_or_init(|| ty))
+        cell.find(|| Ok(ty))
     }
 
     /// The type definition `namespace.name`, following type forwarders.

@@ -105,7 +105,7 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
         }
         _ => {}
     }
-    Ok(InterfaceList { all, declared })
+    Ok(InterfaceList { all: all.into(), declared: declared.into() })
 }
 
 /// The generic interfaces every SZ array implements.

@@ -181,9 +181,9 @@ impl Field {
     /// # Errors
     /// `BadImageFormat` when the data lies outside the image.
     pub fn rva_data(&'static self) -> LoadResult<Option<&'static [u8]>> {
-        let Some(rva) = self.image.meta.field_rva(self.rid)? else { return Ok(None) };
+        let Some(rva) = self.image().meta.field_rva(self.rid)? else { return Ok(None) };
         let size_bytes = self.ty()?.value_size_bytes()? as usize;
-        Ok(Some(self.image.meta.rva_to_slice(rva, size_bytes)?))
+        Ok(Some(self.image().meta.rva_to_slice(rva, size_bytes)?))
     }
 }
 

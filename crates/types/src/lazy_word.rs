@@ -70,6 +70,13 @@ impl<T: Word> Default for LazyRef<T> {
     }
 }
 
+impl<T: Word> From<T> for LazyRef<T> {
+    /// A cell whose fact is known.
+    fn from(value: T) -> Self {
+        LazyRef { word: AtomicUsize::new(value.into_word()), value: PhantomData }
+    }
+}
+
 impl<T: Word> LazyRef<T> {
     /// What the word means, if the fact has been computed.
     fn known(word: usize) -> Option<LoadResult<T>> {

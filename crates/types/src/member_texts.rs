@@ -13,10 +13,10 @@ use crate::ty::{GenericContext, Ty};
 /// A method in .NET's messages: "Ns.Type.Method<System.Int32>(Int32, System.String)".
 pub fn method_in_messages(method: &'static Method) -> String {
     let mut out = format!("{}.{}", owner_in_messages(method.owner), method.name);
-    if !method.generic_args.is_empty() {
-        out.push_str(&format!("<{}>", full_names(method.generic_args)));
+    if !method.generic_args().is_empty() {
+        out.push_str(&format!("<{}>", full_names(method.generic_args())));
     }
-    let arguments = GenericContext { class_args: method.owner.args, method_args: method.generic_args };
+    let arguments = GenericContext { class_args: method.owner.args, method_args: method.generic_args() };
     format!("{out}({})", parameters(method, &arguments))
 }
 
@@ -25,7 +25,7 @@ pub fn method_in_messages(method: &'static Method) -> String {
 pub(crate) fn method_over(arguments: &str, method: &'static Method) -> String {
     let definition = method.owner.generic_definition().unwrap_or(method.owner);
     let owner = definition.name_in(NameStyle::Reflection);
-    let arguments = match method.generic_args {
+    let arguments = match method.generic_args() {
         [] => arguments.to_owned(),
         own => own.iter().map(|ty| ty.full_name()).collect::<Vec<_>>().join(","),
     };

@@ -156,13 +156,20 @@ impl Drop for MethodRuntime {
 }
 
 /// A program the size of a compiler has a hundred thousand methods, and the allocator's next size is a quarter larger.
-const _: () = assert!(size_of::<Method>() <= 128);
+const _: () = assert!(size_of::<Method>() <= 112);
 
 /// In `MethodRuntime::overrides`: a class that has a vtable overrides the method.
 pub const OVERRIDDEN: u8 = 1;
 
 /// Bytes from a method to its `MethodRuntime::heat`.
 pub const HEAT_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, heat)) as i32;
+
+/// What generic methods and their instantiations have beside the others. See `Method::generic_args` and
+/// `Method::definition`.
+pub(crate) struct MethodGenerics {
+    pub(crate) args: &'static [Ty],
+    pub(crate) definition: Option<&'static Method>,
+}
 
 /// One method of one exact type; generic method instantiations are methods of their own. Equality is identity.
 pub struct Method {
@@ -174,10 +181,8 @@ pub struct Method {
     pub flags: u16,
     /// `MethodImplAttributes`.
     pub impl_flags: u16,
-    /// Method type arguments; the parameters themselves for a generic definition.
-    pub generic_args: &'static [Ty],
-    /// The generic definition this instantiates (same owner); None when this is not a method instantiation.
-    pub definition: Option<&'static Method>,
+    /// None: the method is not generic.
+    pub(crate) generics: Option<&'static MethodGenerics>,
     pub runtime: MethodRuntime,
     /// Cache of `vtable_slot`; u32::MAX = not known.
     pub(crate) slot: AtomicU32,
@@ -249,12 +254,23 @@ impl Method {
             name,
             flags: method_flags::PUBLIC,
             impl_flags: 0,
-            generic_args: &[],
-            definition: None,
+            generics: None,
             runtime: MethodRuntime::default(),
             slot: AtomicU32::new(u32::MAX),
             sig: LazyRef::default(),
         }
+    }
+
+    /// Method type arguments; the parameters themselves for a generic definition.
+    #[inline]
+    pub fn generic_args(&self) -> &'static [Ty] {
+        self.generics.map_or(&[], |generics| generics.args)
+    }
+
+    /// The generic definition this instantiates (same owner); None when this is not a method instantiation.
+    #[inline]
+    pub fn definition(&self) -> Option<&'static Method> {
+        self.generics.and_then(|generics| generics.definition)
     }
 
     pub fn is_static(&self) -> bool {
@@ -289,11 +305,11 @@ impl Method {
         self.name == ".cctor" && self.flags & method_flags::RT_SPECIAL_NAME != 0
     }
     pub fn is_generic_definition(&self) -> bool {
-        self.definition.is_none() && !self.generic_args.is_empty()
+        self.definition().is_none() && !self.generic_args().is_empty()
     }
     /// Whether the method mentions generic parameters, so that no compiled body or frame of it can exist.
     pub fn is_open(&self) -> bool {
-        self.owner.is_open || self.generic_args.iter().any(|t| t.is_open)
+        self.owner.is_open || self.generic_args().iter().any(|t| t.is_open)
     }
 
     /// MethodDef row, None for array and dynamic methods.
@@ -313,6 +329,6 @@ impl Method {
 
     /// Type and method arguments for resolving the body's tokens.
     pub fn context(&self) -> GenericContext {
-        GenericContext { class_args: self.owner.args, method_args: self.generic_args }
+        GenericContext { class_args: self.owner.args, method_args: self.generic_args() }
     }
 }

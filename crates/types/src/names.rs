@@ -297,7 +297,7 @@ impl Method {
 
     fn undecoded_parameters(&self, image: &Image, rid: Rid) -> Option<String> {
         image.meta.parameters(rid, &|is_of_method, index| {
-            let arguments = if is_of_method { self.generic_args } else { self.owner.args };
+            let arguments = if is_of_method { self.generic_args() } else { self.owner.args };
             arguments.get(index).map(|argument| argument.signature_name())
         })
     }
@@ -309,7 +309,7 @@ impl Method {
         self.owner.write_name(&mut out, NameStyle::ToString);
         out.push(':');
         out.push_str(self.name);
-        push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
+        push_list(&mut out, self.generic_args(), '<', '>', self.generic_args().is_empty());
         if let Some(sig) = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready()) {
             out.push(' ');
             push_list(&mut out, &sig.params, '(', ')', false);

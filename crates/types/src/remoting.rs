@@ -5,6 +5,7 @@
 //! vtable slots, delegates and stack walks treat it as any method. `il::synth::remoting` makes its body.
 
 use crate::binder::is_framework;
+use crate::class::generics_of_definition;
 use crate::error::LoadResult;
 use crate::method::{Method, MethodSig, impl_flags};
 use crate::ty::{Ty, Type};
@@ -34,7 +35,7 @@ impl RemotingStub {
 
     fn make(self) -> &'static Method {
         let (name, generic_args) = match self {
-            RemotingStub::Invoke(method) | RemotingStub::Call(method) => (method.name, method.generic_args),
+            RemotingStub::Invoke(method) | RemotingStub::Call(method) => (method.name, method.generic_args()),
             RemotingStub::GetField(field) | RemotingStub::SetField(field) | RemotingStub::FieldAddress(field) => {
                 (field.name, &[] as &[Ty])
             }
@@ -43,7 +44,7 @@ impl RemotingStub {
             self.owner(),
             Method {
                 impl_flags: impl_flags::NO_INLINING,
-                generic_args,
+                generics: generics_of_definition(self.owner(), generic_args),
                 ..Method::new(self.owner(), crate::MethodKind::Remoting(self), name)
             },
         )

@@ -186,8 +186,8 @@ impl Image {
     fn resolve_member(&'static self, rid: Rid, context: &GenericContext) -> LoadResult<Member> {
         let cell = (rid as usize).checked_sub(1).and_then(|i| self.member_refs.get(i));
         let cell = cell.ok_or_else(|| self.bad_token(Token::new(TableId::MemberRef, rid)))?;
-        if let Some(member) = cell.get() {
-            return Ok(*member);
+        if let Some(member) = cell.get_if_ready() {
+            return Ok(member);
         }
         let row = self.meta.member_ref(rid)?;
         let name = self.meta.string(row.name)?;
@@ -206,7 +206,7 @@ impl Image {
             Member::Method(self.find_method_ref(parent, name, &saki_metadata::parse_method_sig(blob)?, context)?)
         };
         if row.class.table() != TableId::TypeSpec {
-            let _ = cell.set(member);
+            return cell.find(|| Ok(member));
         }
         Ok(member)
     }
@@ -251,12 +251,12 @@ impl Image {
         while let Some((open, exact)) = chain {
             let mut found: Option<(usize, &'static Method)> = None;
             for (index, candidate) in open.methods_named(name)?.into_iter().enumerate() {
-                if candidate.generic_args.len() != raw.generic_param_count as usize {
+                if candidate.generic_args().len() != raw.generic_param_count as usize {
                     continue;
                 }
                 let context = match parent.is_array() {
                     true => *caller,
-                    false => GenericContext { class_args: definition.args, method_args: candidate.generic_args },
+                    false => GenericContext { class_args: definition.args, method_args: candidate.generic_args() },
                 };
                 let wanted = resolve_method_sig(self, raw, &context)?;
                 if !same_signature(candidate.sig()?, &wanted) {
@@ -317,13 +317,13 @@ pub fn same_signature(candidate: &MethodSig, wanted: &MethodSig) -> bool {
 /// # Errors
 /// `BadImageFormat`, `TypeLoad`.
 pub fn signatures_match(candidate: &'static Method, wanted: &'static Method) -> LoadResult<bool> {
-    if candidate.generic_args.len() != wanted.generic_args.len() {
+    if candidate.generic_args().len() != wanted.generic_args().len() {
         return Ok(false);
     }
-    if wanted.generic_args.is_empty() {
+    if wanted.generic_args().is_empty() {
         return Ok(same_signature(candidate.sig()?, wanted.sig()?));
     }
-    Ok(same_signature(candidate.sig()?, &method_sig_with(wanted, candidate.generic_args)?))
+    Ok(same_signature(candidate.sig()?, &method_sig_with(wanted, candidate.generic_args())?))
 }
 
 /// "Method not found: 'Void Ns.Type.Name(System.String)'.", or Mono's "Method not found: void Ns.Type.Name(string)".

@@ -125,7 +125,7 @@ pub(crate) fn raw_method_sig(image: &'static Image, rid: u32) -> LoadResult<Meth
 }
 
 fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
-    method_sig_with(method, method.generic_args).map(|sig| collectible::keep_beside(method, sig))
+    method_sig_with(method, method.generic_args()).map(|sig| collectible::keep_beside(method, sig))
 }
 
 /// The signature of `method` with other method type arguments: for comparing generic methods of two types.
@@ -216,16 +216,16 @@ pub(crate) fn nesting(array: Ty) -> u32 {
 }
 
 fn field_type(field: &'static Field) -> LoadResult<Ty> {
-    let row = field.image.meta.field(field.rid)?;
-    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    let row = field.image().meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image().meta.blob(row.signature)?)?;
     let context = GenericContext { class_args: field.owner.args, method_args: &[] };
-    resolve_type_sig(field.image, &sig, &context)
+    resolve_type_sig(field.image(), &sig, &context)
 }
 
 /// Whether the field's type has a required modifier of its own, which compilers write for `volatile` alone.
 pub(crate) fn is_volatile_field(field: &'static Field) -> LoadResult<bool> {
-    let row = field.image.meta.field(field.rid)?;
-    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    let row = field.image().meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image().meta.blob(row.signature)?)?;
     Ok(matches!(sig, saki_metadata::TypeSig::Modified { required: true, .. }))
 }
 

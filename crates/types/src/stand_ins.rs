@@ -73,7 +73,7 @@ fn refused(ty: Ty) -> LoadError {
 impl Method {
     /// Whether an argument of the method or its type is a reference type.
     pub fn has_reference_argument(&self) -> bool {
-        self.owner.args.iter().chain(self.generic_args).any(|arg| arg.is_reference_type())
+        self.owner.args.iter().chain(self.generic_args()).any(|arg| arg.is_reference_type())
     }
 
     /// The shared form of an exact method that has reference types among its arguments.
@@ -90,10 +90,10 @@ impl Method {
             None => self.owner,
         };
         let method = owner.method_by_rid(rid)?;
-        if self.generic_args.is_empty() {
+        if self.generic_args().is_empty() {
             return Ok(method);
         }
-        universe.instantiate_method(method, &universe.shared_arguments(self.generic_args, method.generic_args)?)
+        universe.instantiate_method(method, &universe.shared_arguments(self.generic_args(), method.generic_args())?)
     }
 }
 
@@ -125,7 +125,7 @@ pub struct Instantiation {
 impl Instantiation {
     /// The way to this exact method.
     pub fn of(method: &'static Method) -> Instantiation {
-        Instantiation { class_args: method.owner.args, method_args: method.generic_args }
+        Instantiation { class_args: method.owner.args, method_args: method.generic_args() }
     }
 
     /// The type that `ty`, which code of the shared form names, is in the method.
@@ -170,7 +170,7 @@ impl Instantiation {
             .method());
         }
         let mentions =
-            method.owner.mentions_stand_in() || method.generic_args.iter().any(|arg| arg.mentions_stand_in());
+            method.owner.mentions_stand_in() || method.generic_args().iter().any(|arg| arg.mentions_stand_in());
         if !mentions {
             return Ok(method);
         }
@@ -183,8 +183,8 @@ impl Instantiation {
             }
             _ => return Err(refused(owner)),
         };
-        match method.definition {
-            Some(_) => owner.universe().instantiate_method(found, &self.types(method.generic_args)?),
+        match method.definition() {
+            Some(_) => owner.universe().instantiate_method(found, &self.types(method.generic_args())?),
             None => Ok(found),
         }
     }

@@ -6,7 +6,6 @@
 
 use crate::domain::{Image, Universe};
 use crate::field::Field;
-use crate::lazy::Lazy;
 use crate::lazy_word::LazyRef;
 use crate::library::has_mark;
 use crate::method::{Method, MethodSig};
@@ -82,19 +81,20 @@ impl GenericContext {
 /// All interfaces of a type without duplicates: the parent's first, then the declared ones with the interfaces that
 /// they inherit.
 pub struct InterfaceList {
-    pub all: Vec<Ty>,
+    pub all: Box<[Ty]>,
     /// Interfaces declared by the type itself (InterfaceImpl rows), in order.
-    pub declared: Vec<Ty>,
+    pub declared: Box<[Ty]>,
 }
 
 /// Members of an exact type, created on first use.
 pub struct ClassInfo {
     pub(crate) first_method: Rid,
-    pub(crate) methods: Box<[OnceLock<&'static Method>]>,
+    /// Filled by `Type::method_by_rid`.
+    pub(crate) methods: Box<[LazyRef<&'static Method>]>,
     /// The records of all methods, once all have been created.
     pub(crate) all_methods: OnceLock<Box<[&'static Method]>>,
     /// Indices of methods by name, built on first use.
-    pub(crate) by_name: OnceLock<FxHashMap<&'static str, Vec<u32>>>,
+    pub(crate) by_name: OnceLock<Box<FxHashMap<&'static str, Vec<u32>>>>,
     pub(crate) fields: Box<[&'static Field]>,
     pub(crate) first_field: Rid,
 }
@@ -143,22 +143,22 @@ pub struct Implementation {
 /// Virtual slots and interface maps: see `vtable`.
 pub struct VTableLayout {
     /// The method in each slot.
-    pub slots: Vec<&'static Method>,
+    pub slots: Box<[&'static Method]>,
     /// For each slot, the method that introduced it or overrides it by name. It differs from `slots` only through
     /// MethodImpls, whose bodies take a slot but are not what derived classes override by name. None: equal to `slots`.
-    pub(crate) declared: Option<Vec<&'static Method>>,
-    pub interfaces: Vec<InterfaceSlots>,
+    pub(crate) declared: Option<Box<[&'static Method]>>,
+    pub interfaces: Box<[InterfaceSlots]>,
     /// The implementations that this class adds to its parent's, in the order of its interfaces.
-    pub implementations: Vec<Implementation>,
+    pub implementations: Box<[Implementation]>,
 }
 
 impl VTableLayout {
     pub(crate) fn declared(&self) -> &[&'static Method] {
-        self.declared.as_ref().unwrap_or(&self.slots)
+        self.declared.as_deref().unwrap_or(&self.slots)
     }
 
     pub(crate) fn empty() -> VTableLayout {
-        VTableLayout { slots: Vec::new(), declared: None, interfaces: Vec::new(), implementations: Vec::new() }
+        VTableLayout { slots: [].into(), declared: None, interfaces: [].into(), implementations: [].into() }
     }
 }
 
@@ -216,10 +216,13 @@ pub struct Type {
     /// Filled by `vtable`.
     pub(crate) vtable_layout: LazyRef<&'static VTableLayout>,
     /// Filled by `cast`.
-    pub(crate) supertypes: Lazy<&'static [Ty]>,
+    pub(crate) supertypes: LazyRef<&'static &'static [Ty]>,
     /// `Universe::sz_array_of` this type, filled by its first call.
-    pub(crate) sz_array: OnceLock<Ty>,
+    pub(crate) sz_array: LazyRef<Ty>,
 }
+
+/// A program the size of a compiler has ten thousands of types, and the allocator's next size is a seventh larger.
+const _: () = assert!(size_of::<Type>() <= 224);
 
 impl PartialEq for Type {
     fn eq(&self, other: &Self) -> bool {
@@ -273,8 +276,8 @@ impl Type {
             instance_layout: LazyRef::default(),
             static_layout: LazyRef::default(),
             vtable_layout: LazyRef::default(),
-            supertypes: Lazy::default(),
-            sz_array: OnceLock::new(),
+            supertypes: LazyRef::default(),
+            sz_array: LazyRef::default(),
         }
     }
 

@@ -78,7 +78,7 @@ fn are_methods_valid(methods: impl Iterator<Item = &'static Method>) -> LoadResu
         if !is_valid_at(sig.ret, Position::Out) || !sig.params.iter().all(|param| is_valid_at(param, Position::In)) {
             return Ok(false);
         }
-        for param in method.generic_args.iter().filter_map(|arg| arg.generic_param()) {
+        for param in method.generic_args().iter().filter_map(|arg| arg.generic_param()) {
             let context = context_of_param(param)?;
             for token in param.image.meta.generic_param_constraints(param.rid) {
                 // The caller chooses the argument, so constraints are input positions.

@@ -95,7 +95,7 @@ impl Type {
     /// # Errors
     /// `TypeLoad`; `MissingMethod` when the type does not implement the interface method.
     pub fn resolve_virtual(&'static self, method: &'static Method) -> LoadResult<&'static Method> {
-        let open = method.definition.unwrap_or(method);
+        let open = method.definition().unwrap_or(method);
         let found = if method.owner.is_interface() {
             self.find_interface_method(open)?
         } else if method.is_virtual() {
@@ -106,10 +106,10 @@ impl Type {
         } else {
             open
         };
-        if method.generic_args.is_empty() {
+        if method.generic_args().is_empty() {
             return Ok(found);
         }
-        self.universe().instantiate_method(found, method.generic_args)
+        self.universe().instantiate_method(found, method.generic_args())
     }
 
     /// The default implementation of an interface method that this interface, which inherits from its owner, gives.
@@ -247,7 +247,7 @@ fn array_interface_method(definition: Ty, method: &'static Method, element: Ty) 
     let Some(generic) = found.first() else {
         return Err(LoadError::new(crate::LoadErrorKind::MissingMethod, format!("System.Array has no {name}"), name));
     };
-    if generic.generic_args.is_empty() {
+    if generic.generic_args().is_empty() {
         return Ok(generic);
     }
     universe.instantiate_method(generic, &[element])
@@ -268,7 +268,7 @@ impl Method {
         if !self.is_virtual() || self.owner.is_interface() {
             return Ok(None);
         }
-        let method = self.definition.unwrap_or(self);
+        let method = self.definition().unwrap_or(self);
         // Relaxed: a number alone; the layouts that it is an index into are published by their cells.
         let known = method.slot.load(Ordering::Relaxed);
         if known != NO_SLOT {
@@ -344,7 +344,7 @@ fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
     if interfaces.len() < open.interfaces.len() {
         merge_coinciding(ty, &implementations, &mut interfaces)?;
     }
-    Ok(VTableLayout { slots, declared, interfaces, implementations })
+    Ok(VTableLayout { slots, declared, interfaces: interfaces.into(), implementations: implementations.into() })
 }
 
 /// Merges interfaces that are equal under the type's arguments: a method's implementation in the most derived class
@@ -435,7 +435,12 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
     let Slots { methods: slots, declared } = slots;
     check_complete(ty, def.flags, &slots)?;
     let declared = (declared != slots).then_some(declared);
-    Ok(VTableLayout { slots, declared, interfaces, implementations })
+    Ok(VTableLayout {
+        slots: slots.into(),
+        declared: declared.map(Into::into),
+        interfaces: interfaces.into(),
+        implementations: implementations.into(),
+    })
 }
 
 /// Slot of the inherited method that `method` overrides by name and signature, custom modifiers included: the latest.
@@ -447,7 +452,7 @@ fn find_overridden(
     for (slot, &candidate) in inherited.iter().enumerate().rev() {
         if candidate.name == method.name
             && candidate.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE
-            && candidate.generic_args.len() == method.generic_args.len()
+            && candidate.generic_args().len() == method.generic_args().len()
             && signatures_match(candidate, method)?
             && modifiers.is_same(candidate, method)?
         {

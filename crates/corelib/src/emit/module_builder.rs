@@ -83,7 +83,7 @@ fn get_member_ref_of_method(
     method: MethodArgument,
 ) -> Managed<i32> {
     let method = method.method();
-    let method = method.definition.unwrap_or(method);
+    let method = method.definition().unwrap_or(method);
     let Some(rid) = method.rid() else {
         return Err(exceptions::throw_default(t, ExceptionType::NotSupported));
     };

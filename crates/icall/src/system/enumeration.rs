@@ -20,7 +20,7 @@ fn underlying_type<'t>(t: CurrentThread<'t>, enum_type: Option<Obj>) -> Managed<
 
 /// A constant as `Enum` sorts it: sign-extended for signed types, zero-extended for others.
 fn constant_bits(field: &'static Field) -> LoadResult<u64> {
-    let meta = &field.image.meta;
+    let meta = &field.image().meta;
     let bad = |what: &str| {
         LoadError::new(LoadErrorKind::BadImageFormat, format!("{field:?}: {what}"), field.name.to_string())
     };

@@ -90,7 +90,7 @@ impl Emitter<'_> {
         if method.owner.is_interface() || ty.is_interface() || ty.is_array() || ty.is_marshal_by_ref() {
             return Ok(None);
         }
-        if !method.generic_args.is_empty() || !ty.is_assignable_to(method.owner)? {
+        if !method.generic_args().is_empty() || !ty.is_assignable_to(method.owner)? {
             return Ok(None);
         }
         // A method that cannot be resolved now fails when the call is made.

@@ -181,7 +181,7 @@ impl Emitter<'_> {
     /// A virtual call through the object's tables.
     pub(super) fn dispatch(&mut self, method: &'static Method, mut args: Vec<StackEntry>) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
-        let has_slot = method.generic_args.is_empty();
+        let has_slot = method.generic_args().is_empty();
         let slot = if has_slot && !method.owner.is_interface() { method.vtable_slot()? } else { None };
         let target = match slot {
             Some(slot) => CallTarget::Virtual { method, slot },

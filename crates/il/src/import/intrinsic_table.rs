@@ -167,13 +167,13 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
     }
     let Some(role) = method.library_role()? else { return Ok(None) };
     Ok(match role {
-        M::ArrayGetGenericValue => method.generic_args.first().map(|ty| I::ArrayElementCopy(ty, false)),
+        M::ArrayGetGenericValue => method.generic_args().first().map(|ty| I::ArrayElementCopy(ty, false)),
         M::ArrayGetLength => Some(I::ArrayLength),
         M::ArrayGetLengthOf => Some(I::ArrayDimension(false)),
         M::ArrayGetLowerBound => Some(I::ArrayDimension(true)),
         M::ArrayGetRank => Some(I::ArrayRank),
-        M::ArraySetGenericValue => method.generic_args.first().map(|ty| I::ArrayElementCopy(ty, true)),
-        M::ArrayUnsafeMov => match method.generic_args {
+        M::ArraySetGenericValue => method.generic_args().first().map(|ty| I::ArrayElementCopy(ty, true)),
+        M::ArrayUnsafeMov => match method.generic_args() {
             [from, to] => Some(I::Reinterpret(from, to)),
             _ => None,
         },
@@ -185,7 +185,7 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
             _ => None,
         },
         M::HelpersInitializeArray => Some(I::InitializeArray),
-        M::HelpersIsReferenceOrContainsReferences => match method.generic_args {
+        M::HelpersIsReferenceOrContainsReferences => match method.generic_args() {
             [ty] => Some(I::Constant(i32::from(ty.is_reference_type() || ty.contains_references()?))),
             _ => None,
         },
@@ -215,26 +215,26 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
         // The managed body takes the handle for an address.
         M::GCHandleInternalGet => Some(I::DirectInternalCall),
         M::DoubleConvertToIntegerNative | M::SingleConvertToIntegerNative => {
-            method.generic_args.first().map(|ty| I::ConvertNative(ty))
+            method.generic_args().first().map(|ty| I::ConvertNative(ty))
         }
         M::DoubleMultiplyAddEstimate | M::SingleMultiplyAddEstimate => Some(I::MultiplyAdd),
         M::MathReciprocalEstimate | M::MathFReciprocalEstimate => Some(I::Reciprocal(false)),
         M::MathReciprocalSqrtEstimate | M::MathFReciprocalSqrtEstimate => Some(I::Reciprocal(true)),
-        M::MemoryMarshalGetArrayDataReference if !method.generic_args.is_empty() => Some(I::ArrayData),
-        M::HelpersCreateSpan => method.generic_args.first().map(|ty| I::SpanOfData(ty)),
+        M::MemoryMarshalGetArrayDataReference if !method.generic_args().is_empty() => Some(I::ArrayData),
+        M::HelpersCreateSpan => method.generic_args().first().map(|ty| I::SpanOfData(ty)),
         M::HelpersGetMethodTable => Some(I::MethodTableOf),
-        M::HelpersIsBitwiseEquatable => match method.generic_args {
+        M::HelpersIsBitwiseEquatable => match method.generic_args() {
             [ty] => Some(I::Constant(i32::from(is_bitwise_equatable(ty)?))),
             _ => None,
         },
         M::MethodTableIsMultiDimensionalArray => Some(I::MethodTableRank(false)),
         M::MethodTableMultiDimensionalArrayRank => Some(I::MethodTableRank(true)),
-        M::UnsafeBitCast => match method.generic_args {
+        M::UnsafeBitCast => match method.generic_args() {
             [from, to] => Some(I::BitCast(from, to)),
             _ => None,
         },
         role if let Some(steps) = unsafe_steps(role, method)? => {
-            let ty = method.generic_args.last().copied();
+            let ty = method.generic_args().last().copied();
             Some(I::Steps(steps, ty.unwrap_or_else(|| saki_types::universe().byte())))
         }
         role if is_quick(role) => method.is_internal_call().then_some(I::DirectInternalCall),

@@ -61,7 +61,7 @@ fn call_on_object(b: &mut FunctionBuilder, target: &'static Method, args: Vec<Va
     let call = match slot {
         _ if owner.is_marshal_by_ref() => CallTarget::Direct(RemotingStub::Call(target).method()),
         _ if !target.is_virtual() => CallTarget::Direct(target),
-        _ if !target.generic_args.is_empty() => {
+        _ if !target.generic_args().is_empty() => {
             let handle = b.symbol(Symbol::MethodHandle(target));
             CallTarget::Indirect(required(b.call_helper(HelperId::ResolveVirtual, vec![args[0], handle]))?)
         }

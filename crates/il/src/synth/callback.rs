@@ -123,7 +123,7 @@ pub fn refused_by_callers(method: &'static Method) -> LoadResult<Option<LoadErro
     if !method.is_static() {
         return Ok(invalid("Non-static methods with UnmanagedCallersOnlyAttribute are invalid."));
     }
-    if !method.owner.args.is_empty() || !method.generic_args.is_empty() {
+    if !method.owner.args.is_empty() || !method.generic_args().is_empty() {
         return Ok(invalid("Generic methods with UnmanagedCallersOnlyAttribute are invalid."));
     }
     let plan = method_plan(method)?;

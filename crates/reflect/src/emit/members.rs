@@ -253,7 +253,7 @@ impl Encoder<'_> {
 
     /// The token of a method of the runtime.
     pub fn loaded_method_token(&mut self, method: &'static Method) -> Managed<Token> {
-        let definition = method.definition.unwrap_or(method);
+        let definition = method.definition().unwrap_or(method);
         let own = definition.owner.args.is_empty().then(|| definition.image().emitted_type()).flatten();
         let own = own.and_then(|emitted| self.own_rows(emitted)).zip(definition.rid());
         let generic = match own {
@@ -264,12 +264,12 @@ impl Encoder<'_> {
                 self.member_ref(class, definition.name, &signature)
             }
         };
-        if method.definition.is_none() {
+        if method.definition().is_none() {
             return Ok(generic);
         }
         let mut signature = vec![first_byte::METHOD_SPEC];
-        put_compressed(&mut signature, method.generic_args.len() as u32);
-        for arg in method.generic_args {
+        put_compressed(&mut signature, method.generic_args().len() as u32);
+        for arg in method.generic_args() {
             self.put_ty(&mut signature, arg)?;
         }
         Ok(self.method_spec(generic, &signature))
@@ -342,11 +342,11 @@ impl Encoder<'_> {
     }
 
     fn loaded_field_signature(&mut self, field: &'static Field) -> Managed<Vec<u8>> {
-        let meta = &field.image.meta;
+        let meta = &field.image().meta;
         let raw = meta.field(field.rid).and_then(|row| saki_metadata::parse_field_sig(meta.blob(row.signature)?));
         let raw = raw.map_err(LoadError::from).to_managed(self.t)?;
         let mut out = vec![first_byte::FIELD];
-        self.put_raw_type(&mut out, field.image, &raw)?;
+        self.put_raw_type(&mut out, field.image(), &raw)?;
         Ok(out)
     }
 

@@ -35,7 +35,7 @@ impl Encoder<'_> {
             Named::Type { ty, open } => self.ty_token(ty, open),
             Named::Method(method) => {
                 let token = self.loaded_method_token(method)?;
-                let generic = if method.is_generic_definition() { method.generic_args.len() } else { 0 };
+                let generic = if method.is_generic_definition() { method.generic_args().len() } else { 0 };
                 Ok(self.open_method(token, generic))
             }
             Named::Field(field) => self.loaded_field_token(field),
@@ -73,7 +73,7 @@ fn generic_count(object: Obj) -> usize {
     if b::is_method_builder(object) {
         return b::length(b::METHOD_PARAMETERS.array(object));
     }
-    method_of(object).filter(|method| method.is_generic_definition()).map_or(0, |method| method.generic_args.len())
+    method_of(object).filter(|method| method.is_generic_definition()).map_or(0, |method| method.generic_args().len())
 }
 
 /// Whether objects of this class are types: they derive from System.Type.
@@ -116,7 +116,7 @@ fn token_for(t: CurrentThread, module: &'static EmittedModule, object: Obj, open
             return Ok(token);
         }
     } else if let Some(method) = method_of(object) {
-        let table = if method.definition.is_some() { TableId::MethodSpec } else { TableId::MemberRef };
+        let table = if method.definition().is_some() { TableId::MethodSpec } else { TableId::MemberRef };
         return Ok(module.token_of(address(method), true, table, Named::Method(method)));
     } else if let Some(field) = field_of(object) {
         return Ok(module.token_of(address(field), true, TableId::MemberRef, Named::Field(field)));

@@ -75,12 +75,13 @@ impl<'t> Compiled<'t> {
         let Ok(methods) = ty.methods() else { return };
         for method in methods {
             self.look_at_method(method);
-            if method.generic_args.is_empty() {
+            if method.generic_args().is_empty() {
                 continue;
             }
             let universe = ty.universe();
             for argument in [universe.object(), universe.int32()] {
-                if let Ok(instance) = universe.instantiate_method(method, &vec![argument; method.generic_args.len()]) {
+                if let Ok(instance) = universe.instantiate_method(method, &vec![argument; method.generic_args().len()])
+                {
                     self.look_at_method(instance);
                 }
             }

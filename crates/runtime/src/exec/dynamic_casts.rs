@@ -90,14 +90,14 @@ fn helper(name: &str, parameters: usize) -> LoadResult<Option<&'static Method>> 
 /// # Errors
 /// EntryPointNotFoundException if it leaves the method without body.
 fn body_in(t: CurrentThread, found: Ty, wanted: &'static Method) -> Managed<&'static Method> {
-    let open = wanted.definition.unwrap_or(wanted);
+    let open = wanted.definition().unwrap_or(wanted);
     let Some(body) = found.default_implementation_of(open).to_managed(t)? else {
         return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, "Entry point was not found."));
     };
-    if wanted.generic_args.is_empty() {
+    if wanted.generic_args().is_empty() {
         return Ok(body);
     }
-    body.owner.universe().instantiate_method(body, wanted.generic_args).to_managed(t)
+    body.owner.universe().instantiate_method(body, wanted.generic_args()).to_managed(t)
 }
 
 fn check_implementation(t: CurrentThread, found: Ty, interface: Ty) -> Managed<()> {

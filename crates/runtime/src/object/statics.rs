@@ -101,7 +101,7 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
 /// The address of a writable copy of `data`: images are mapped read-only, so a section that programs may write to
 /// is copied as a whole when a field in it is first used. Fields in the copy keep their distances.
 fn writable_address(field: &'static Field, data: &'static [u8]) -> LoadResult<Option<*mut u8>> {
-    let image = &field.image.meta;
+    let image = &field.image().meta;
     let Some(rva) = image.field_rva(field.rid)? else { return Ok(None) };
     let Some(section) = image.writable_section(rva) else { return Ok(None) };
     let offset = data.as_ptr() as usize - section.as_ptr() as usize;
@@ -112,7 +112,7 @@ fn writable_address(field: &'static Field, data: &'static [u8]) -> LoadResult<Op
         let copy = zeroed(section.len());
         // SAFETY: a fresh area of at least that many bytes.
         unsafe { std::ptr::copy_nonoverlapping(section.as_ptr(), copy, section.len()) };
-        copies.push(WritableCopy { section: key, copy: copy as usize, image: field.image });
+        copies.push(WritableCopy { section: key, copy: copy as usize, image: field.image() });
         copy as usize
     });
     Ok(Some((base + offset) as *mut u8))

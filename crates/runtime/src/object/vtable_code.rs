@@ -60,7 +60,7 @@ pub(crate) fn list(mut ty: Ty) -> LoadResult<()> {
 /// version before.
 pub(crate) fn lead(method: &'static Method, replaced: Option<usize>) {
     let owner = method.owner;
-    if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args.is_empty() {
+    if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args().is_empty() {
         return;
     }
     let Some(stub) = existing_entry(method).filter(|_| lives_with_domain(method)).map(MethodEntry::stub_address) else {

@@ -135,7 +135,7 @@ impl Replacer<'_> {
 
 /// The slot of its owner's vtable that leads to the method.
 fn slot_of(method: &'static Method) -> Option<u32> {
-    let is_led = method.is_virtual() && !method.owner.is_value_type() && method.generic_args.is_empty();
+    let is_led = method.is_virtual() && !method.owner.is_value_type() && method.generic_args().is_empty();
     method.vtable_slot().ok().flatten().filter(|_| is_led)
 }
 

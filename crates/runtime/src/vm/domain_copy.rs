@@ -85,10 +85,10 @@ pub fn method_in(method: &'static Method, to: &'static Universe) -> LoadResult<&
         return Err(LoadError::type_load(format!("{name} exists in its own domain only"), name));
     };
     let found = owner.method_by_rid(rid)?;
-    if method.generic_args.is_empty() || method.is_generic_definition() {
+    if method.generic_args().is_empty() || method.is_generic_definition() {
         return Ok(found);
     }
-    let args = method.generic_args.iter().map(|arg| type_in(arg, to)).collect::<LoadResult<Vec<_>>>()?;
+    let args = method.generic_args().iter().map(|arg| type_in(arg, to)).collect::<LoadResult<Vec<_>>>()?;
     to.instantiate_method(found, &args)
 }
 

@@ -73,7 +73,7 @@ fn repetition<T>(frames: &[T], is_same: impl Fn(&T, &T) -> bool) -> Option<Repet
 /// `Ns.Type.Method(Int32, System.String)`.
 fn name_of(method: &'static Method) -> String {
     let owner = method.owner.name_in(NameStyle::Reflection);
-    let arguments = match method.generic_args {
+    let arguments = match method.generic_args() {
         [] => String::new(),
         arguments => {
             let names: Vec<String> =

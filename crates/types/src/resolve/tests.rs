@@ -89,8 +89,8 @@ fn methods_are_found_by_the_definitions_signature() {
         .collect();
     let own = |name, index: usize| of(&f, u.int32()).methods_named(name).expect("methods")[index];
     assert!(found[0] == own("Get", 0) && found[1] == own("Get", 1), "alike in the instantiation");
-    assert!(found[2].definition == Some(own("Make", 0)) && found[2].generic_args == [u.string()]);
-    assert!(found[3].definition == Some(own("Make", 1)) && found[3].generic_args == [u.string(), u.object()]);
+    assert!(found[2].definition() == Some(own("Make", 0)) && found[2].generic_args() == [u.string()]);
+    assert!(found[3].definition() == Some(own("Make", 1)) && found[3].generic_args() == [u.string(), u.object()]);
     // Inherited methods; for an interface those of Object.
     assert!(found[4].owner == u.object() && found[5].owner == u.object());
     assert!(matches!(found[6].kind, crate::MethodKind::Array(crate::ArrayMethod::Set)));

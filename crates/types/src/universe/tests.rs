@@ -111,7 +111,7 @@ fn members_of_instantiations_are_their_own() {
     assert_eq!(params(made(u.string())), [u.int32(), u.string()]);
     // The result is the same from an instantiation as from the definition.
     assert!(u.instantiate_method(made(u.object()), &[u.string()]).expect("again") == made(u.string()));
-    assert!(u.instantiate_method(made(u.object()), put(of_int).generic_args).expect("again") == put(of_int));
+    assert!(u.instantiate_method(made(u.object()), put(of_int).generic_args()).expect("again") == put(of_int));
     assert!(u.instantiate_method(put(of_int), &[]).is_err());
     assert!(u.instantiate_method(f.method("Plain", "Call"), &[u.object()]).is_err());
 }

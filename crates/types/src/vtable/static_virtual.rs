@@ -49,9 +49,9 @@ impl Type {
         &'static self,
         method: &'static Method,
     ) -> LoadResult<Option<&'static Method>> {
-        let wanted = method.definition.unwrap_or(method);
+        let wanted = method.definition().unwrap_or(method);
         let Some(found) = find(self, wanted)? else { return Ok(None) };
-        match method.generic_args {
+        match method.generic_args() {
             [] => Ok(Some(found)),
             arguments => self.universe().instantiate_method(found, arguments).map(Some),
         }
@@ -69,7 +69,7 @@ pub(super) fn ambiguous(ty: Ty, wanted: &'static Method) -> LoadError {
     let (method, assembly) = match load_texts::are_mono() {
         true => (wanted.reflection_name(), String::new()),
         false => (
-            member_texts::method_over(&open_arguments(wanted.owner), wanted.definition.unwrap_or(wanted)),
+            member_texts::method_over(&open_arguments(wanted.owner), wanted.definition().unwrap_or(wanted)),
             format!(" from assembly '{}'", ty.image().assembly().display_name()),
         ),
     };

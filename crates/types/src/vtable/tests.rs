@@ -180,5 +180,5 @@ fn methods_that_coincide_by_instantiation_keep_their_slots() {
     let make = of_int.methods_named("Make").expect("methods")[0];
     let made = u.instantiate_method(make, &[u.string()]).expect("an instantiation");
     let found = f.ty("OfInt").resolve_virtual(made).expect("an override");
-    assert!(found.definition == Some(f.method("OfInt", "Make")) && found.generic_args == [u.string()]);
+    assert!(found.definition() == Some(f.method("OfInt", "Make")) && found.generic_args() == [u.string()]);
 }

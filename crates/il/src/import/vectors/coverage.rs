@@ -43,7 +43,7 @@ fn check(ty: Ty, missing: &mut Vec<String>, found: &mut usize) {
     for definition in ty.methods().expect("methods") {
         let methods = if definition.is_generic_definition() {
             let int = universe().library_type(LibraryType::Int32).expect("corlib has it");
-            let args = vec![int; definition.generic_args.len()];
+            let args = vec![int; definition.generic_args().len()];
             universe().instantiate_method(definition, &args).ok()
         } else {
             Some(definition)

@@ -205,8 +205,8 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
 
 fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<NativeType> {
     let raw = if field.flags & HAS_FIELD_MARSHAL != 0 {
-        match field.image.meta.field_marshal(Token::new(TableId::Field, field.rid))? {
-            Some(row) => Some(field.image.meta.parse_native_type(row.native_type)?),
+        match field.image().meta.field_marshal(Token::new(TableId::Field, field.rid))? {
+            Some(row) => Some(field.image().meta.parse_native_type(row.native_type)?),
             None => None,
         }
     } else {
@@ -272,7 +272,7 @@ fn fixed_buffer(field: &'static Field, ty: Ty, charset: CharSet) -> LoadResult<O
 }
 
 fn has_fixed_buffer_attribute(field: &'static Field) -> LoadResult<bool> {
-    let meta = &field.image.meta;
+    let meta = &field.image().meta;
     for row in meta.custom_attributes(Token::new(TableId::Field, field.rid)) {
         let constructor = row?.constructor;
         let class = match constructor.table() {

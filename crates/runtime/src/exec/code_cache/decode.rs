@@ -189,7 +189,7 @@ impl Names {
             type_tag::PTR => universe().pointer_to(element(words.next()?)?),
             type_tag::BY_REF => universe().byref_to(element(words.next()?)?),
             type_tag::CLASS_ARGUMENT => self.argument(|method| method.owner.args, words.next()?)?,
-            type_tag::METHOD_ARGUMENT => self.argument(|method| method.generic_args, words.next()?)?,
+            type_tag::METHOD_ARGUMENT => self.argument(|method| method.generic_args(), words.next()?)?,
             _ => return None,
         })
     }

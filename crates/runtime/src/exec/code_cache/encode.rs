@@ -318,8 +318,8 @@ impl Encoder {
             }
             MethodKind::Dynamic(_) | MethodKind::NativeCall(_) => return None,
         };
-        let mut words = vec![self.ty(method.owner)?, kind, method.generic_args.len() as u32];
-        for arg in method.generic_args {
+        let mut words = vec![self.ty(method.owner)?, kind, method.generic_args().len() as u32];
+        for arg in method.generic_args() {
             // The definition itself, over its own parameters, has no code that can run.
             words.push(self.ty(arg)?);
         }

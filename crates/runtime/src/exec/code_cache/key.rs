@@ -83,7 +83,7 @@ impl KeyHasher {
         let MethodKind::Def { rid, .. } = method.kind else { return None };
         self.word(1 | u64::from(rid) << 8);
         self.ty(method.owner.generic_definition().unwrap_or(method.owner))?;
-        for arg in method.owner.args.iter().chain(method.generic_args) {
+        for arg in method.owner.args.iter().chain(method.generic_args()) {
             match arg.is_reference_type() {
                 true => self.word(7),
                 false => self.ty(arg)?,
@@ -116,8 +116,8 @@ impl KeyHasher {
             MethodKind::Dynamic(_) | MethodKind::NativeCall(_) => return None,
         }
         self.ty(method.owner)?;
-        self.word(method.generic_args.len() as u64);
-        method.generic_args.iter().try_for_each(|arg| self.ty(arg))
+        self.word(method.generic_args().len() as u64);
+        method.generic_args().iter().try_for_each(|arg| self.ty(arg))
     }
 
     fn finish(self) -> Key {
@@ -173,20 +173,20 @@ fn machine_key(tag: u64, what: &[u8]) -> Option<(Key, &'static Module)> {
 /// a third module, neither there nor in corlib. So the files of libraries hold no code of one program's types.
 fn home(method: &'static Method) -> &'static Image {
     let own = method.image();
-    std::iter::once(&method.owner).chain(method.generic_args).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)
+    std::iter::once(&method.owner).chain(method.generic_args()).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)
 }
 
 /// The home of the method's shared form, which the arguments that are reference types are no part of.
 fn home_of_shared(method: &'static Method) -> &'static Image {
     let own = method.image();
-    let arguments = method.owner.args.iter().chain(method.generic_args);
+    let arguments = method.owner.args.iter().chain(method.generic_args());
     arguments.filter(|arg| !arg.is_reference_type()).find_map(|arg| foreign_image(arg, own)).unwrap_or(own)
 }
 
 /// The images of the method's type and of all generic arguments.
 pub(super) fn images_of_name(method: &'static Method) -> Vec<&'static Image> {
     let mut images: Vec<&'static Image> = Vec::new();
-    let mut open: Vec<Ty> = method.generic_args.to_vec();
+    let mut open: Vec<Ty> = method.generic_args().to_vec();
     open.push(method.owner);
     while let Some(ty) = open.pop() {
         if !images.contains(&ty.image()) {

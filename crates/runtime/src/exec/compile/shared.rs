@@ -58,7 +58,7 @@ type FormKey = (usize, u32, Vec<Option<Ty>>);
 static FORMS: Mutex<rank::SharedForms, Option<FxHashMap<FormKey, Form>>> = Mutex::new(None);
 
 fn key_of(method: &'static Method) -> Option<FormKey> {
-    let arguments = method.owner.args.iter().chain(method.generic_args);
+    let arguments = method.owner.args.iter().chain(method.generic_args());
     let arguments = arguments.map(|&arg| (!arg.is_reference_type()).then_some(arg)).collect();
     Some((std::ptr::from_ref(method.image()).addr(), method.rid()?, arguments))
 }
@@ -76,7 +76,7 @@ pub(super) fn may_share(method: &'static Method, purpose: Purpose) -> bool {
 }
 
 fn images_of(method: &'static Method) -> impl Iterator<Item = &'static Image> {
-    let arguments = method.owner.args.iter().chain(method.generic_args);
+    let arguments = method.owner.args.iter().chain(method.generic_args());
     std::iter::once(method.image()).chain(arguments.map(|arg| arg.image()))
 }
 
