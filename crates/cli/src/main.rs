@@ -276,8 +276,10 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         ..HostEvents::default()
     };
     // As C programs do, and `mono`, but not .NET: for the program's native libraries. No other thread runs yet.
-    if matches!(libraries, Libraries::Mono) {
-        saki_os::locale::take_up();
+    // As .NET does, but not `mono`: servers of many connections rely on it.
+    match libraries {
+        Libraries::Mono => saki_os::locale::take_up(),
+        Libraries::Net => saki_os::limits::raise_descriptor_limit(),
     }
     let started_machine = match libraries {
         Libraries::Mono => Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start(),

@@ -90,7 +90,12 @@ fn prepare_of(name: &str, program: &str) -> Option<(PathBuf, PathBuf)> {
 }
 
 fn saki(place: &Path, root: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command(env!("CARGO_BIN_EXE_saki"), place, root)
+}
+
+/// A command that runs in the place, on this .NET.
+fn command(program: &str, place: &Path, root: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(place).env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", root);
     command.env_remove("DOTNET_ROOT_X64").env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
     command
@@ -414,4 +419,29 @@ fn counters_of_a_process_have_the_pools_figures_and_the_programs_own() {
         drop(child.stdin.take());
         assert!(child.wait().expect("ended").success(), "{mode}");
     }
+}
+
+/// Says how many descriptors it may have.
+const LIMITS: &str = r#"
+using System;
+using System.IO;
+static class Program {
+    static void Main () {
+        foreach (var line in File.ReadAllLines ("/proc/self/limits"))
+            if (line.StartsWith ("Max open files"))
+                Console.WriteLine (line);
+    }
+}
+"#;
+
+#[test]
+fn a_program_may_have_as_many_descriptors_as_the_system_allows() {
+    let Some((place, root)) = prepare_of("descriptor-limit", LIMITS) else { return };
+    let framework = r#""framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}"#;
+    let program = format!(r#"{{"runtimeOptions": {{"tfm": "net9.0", {framework}}}}}"#);
+    std::fs::write(place.join("app.runtimeconfig.json"), program).expect("written");
+    let limited = "ulimit -Sn 300; ulimit -Hn 500; exec \"$0\" app.dll";
+    let outcome = run(command("sh", &place, &root).args(["-c", limited, env!("CARGO_BIN_EXE_saki")]));
+    let numbers: Vec<&str> = outcome.stdout.split_whitespace().skip(3).take(2).collect();
+    assert_eq!(numbers, ["500", "500"], "{outcome:?}");
 }

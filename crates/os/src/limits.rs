@@ -1,6 +1,6 @@
 //! The process's limits (`ulimit`).
 //!
-//! Invariant: functions return the soft limits at the moment of the call. Left out: changing limits.
+//! Invariant: `limit_bytes` returns the soft limit at the moment of the call.
 
 use std::mem::MaybeUninit;
 
@@ -35,4 +35,18 @@ pub fn limit_bytes(resource: Resource) -> usize {
         libc::RLIM_INFINITY => usize::MAX,
         bytes => usize::try_from(bytes).unwrap_or(usize::MAX),
     }
+}
+
+/// Raises the soft limit of descriptors to the hard one (`ulimit -Sn`, `ulimit -Hn`). Where that fails it stays.
+pub fn raise_descriptor_limit() {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: `limit` is writable; the call initialises it when it returns 0.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, limit.as_mut_ptr()) } != 0 {
+        return;
+    }
+    // SAFETY: initialised by the call above.
+    let mut limit = unsafe { limit.assume_init() };
+    limit.rlim_cur = limit.rlim_max;
+    // SAFETY: reads `limit` only.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
 }
