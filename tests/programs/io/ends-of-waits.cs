@@ -372,22 +372,29 @@ class EndsOfWaits
         bool begun = false;
         var server = new Thread(() =>
         {
+            // The machine's own threads may close a descriptor at any time. A connection keeps the one that it got until there is none left.
+            var kept = new List<Socket>();
             while (served < Clients)
             {
                 try
                 {
-                    using (var connection = listener.Accept())
-                        connection.Send(new byte[] { 42 });
+                    var connection = listener.Accept();
+                    connection.Send(new byte[] { 42 });
                     served++;
+                    if (begun)
+                        connection.Close();
+                    else
+                        kept.Add(connection);
                 }
                 catch (SocketException e)
                 {
                     if (e.SocketErrorCode == SocketError.TooManyOpenSockets)
                         errors++;
-                    begun = true;
+                    Volatile.Write(ref begun, true);
                     Thread.Sleep(2);
                 }
             }
+            kept.ForEach(connection => connection.Close());
         });
         ErrorOf(() => { throw new SocketException((int)SocketError.TooManyOpenSockets); });
         // A finalizer that closes a file of an earlier part would give a descriptor back in the middle of this one.
@@ -413,8 +420,6 @@ class EndsOfWaits
         fill();
         foreach (var client in clients)
             client.Connect(address);
-        // The machine's own threads may have closed a descriptor meanwhile.
-        fill();
         server.Start();
         for (int i = 0; i < 2000 && !Volatile.Read(ref begun); i++)
             Thread.Sleep(5);
