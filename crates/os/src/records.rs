@@ -24,10 +24,11 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 /// Addresses that are left of the last block.
 static LEFT: Mutex<rank::Records, Range<usize>> = Mutex::new(0..0);
 
-/// A place for a value in memory of huge pages; None where the system has no address space for it.
+/// A place for a value in memory of huge pages; None where the system has no address space for it, and while another
+/// thread looks for one: that thread may not exist any more in the child of a fork, and its lock stays taken there.
 fn place<T>() -> Option<*mut T> {
     let align = align_of::<T>().max(align_of::<usize>());
-    let mut left = LEFT.lock();
+    let mut left = LEFT.try_lock()?;
     let fits = |left: &Range<usize>| left.start.next_multiple_of(align) + size_of::<T>() <= left.end;
     if !fits(&left) {
         let (base, len_bytes) = Reservation::reserve_writable(BLOCK_BYTES + HUGE_PAGE_BYTES).ok()?.leak();
