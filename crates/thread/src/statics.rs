@@ -129,12 +129,13 @@ impl StaticBlocks {
     pub(crate) fn free_all(&self) {
         // SAFETY: the thread is ending and runs no managed code any more; the stop lock keeps the collector away.
         let blocks = unsafe { &mut *self.0.get() };
-        // The structure's next thread uses the table's memory again, if that is of the usual size.
-        blocks.table.clear();
-        blocks.table.shrink_to(LEAST_TABLE);
         for block in blocks.list.drain(..) {
             // SAFETY: allocated in `add` with this layout, and removed from the list.
             unsafe { dealloc(block.data, layout(block.size_bytes)) };
         }
+        // The structure's next thread uses the memory of table and list again, if it is of the usual size.
+        blocks.table.clear();
+        blocks.table.shrink_to(LEAST_TABLE);
+        blocks.list.shrink_to(LEAST_TABLE);
     }
 }
