@@ -9,10 +9,13 @@
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 mod arch;
+mod corlib;
 mod heap;
 
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use arch::TRAP;
+#[allow(unused_imports, reason = "each test binary uses a part")]
+pub use corlib::{corlib, corlib_type};
 pub use heap::HEAP;
 use saki_abi::{CALLEE_SAVED, HelperId, NativeAbi, StubId, ThreadAbi};
 use saki_il::ir::*;

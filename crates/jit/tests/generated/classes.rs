@@ -10,12 +10,8 @@ use saki_abi::vtable::{
 use saki_abi::{HelperId, ThreadAbi};
 use saki_il::ir::{MemType, Symbol};
 use saki_jit::RelocTarget;
-use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Ty, universe};
-use std::path::Path;
 use std::sync::OnceLock;
-
-const CORLIB: &str = "/usr/lib/mono/4.5/mscorlib.dll";
 
 /// Classes with a base class in common, a sealed one, and a branch that is deeper.
 const NAMES: [&str; 5] =
@@ -48,7 +44,7 @@ impl Class {
         words[VTABLE_TYPE_OFFSET as usize / 8] = address(ty);
         words[VTABLE_ELEMENT_TYPE_OFFSET as usize / 8] = ty.element().filter(|_| ty.is_array()).map_or(0, address);
         // Of the two interfaces, one is remembered, and the other one is left to the helper.
-        let cloneable = corlib_type("ICloneable");
+        let cloneable = system_type("ICloneable");
         match ty.is_assignable_to(cloneable).unwrap() {
             true => words[VTABLE_CAST_HIT_OFFSETS[1] as usize / 8] = address(cloneable),
             false => words[VTABLE_CAST_MISS_OFFSETS[0] as usize / 8] = address(cloneable),
@@ -60,7 +56,7 @@ impl Class {
                 let mem = match field.ty().unwrap() {
                     t if t == universe().object() => MemType::Ref,
                     t if t == universe().int32() => MemType::I32,
-                    t if t == corlib_type("Boolean") => MemType::U8,
+                    t if t == system_type("Boolean") => MemType::U8,
                     _ => continue,
                 };
                 fields.push((field.offset_bytes().unwrap() as i32, mem));
@@ -95,31 +91,23 @@ pub struct Classes {
 /// The types, if the class library is installed.
 pub fn classes() -> Option<&'static Classes> {
     static CLASSES: OnceLock<Option<Classes>> = OnceLock::new();
-    CLASSES.get_or_init(|| Path::new(CORLIB).exists().then(load)).as_ref()
+    CLASSES.get_or_init(|| corlib().then(load)).as_ref()
 }
 
 fn load() -> Classes {
-    let paths = SearchPaths {
-        mono_path: Vec::new(),
-        application_base: "/".into(),
-        framework_root: "/usr/lib/mono".into(),
-        trusted: None,
-        resource_roots: vec![],
-    };
-    saki_types::universe::init(Binder::new(paths), Path::new(CORLIB)).unwrap();
     let names = NAMES.into_iter().chain(BOXES.map(|(name, _)| name));
-    let mut all: Vec<Class> = names.map(|name| Class::new(corlib_type(name))).collect();
+    let mut all: Vec<Class> = names.map(|name| Class::new(system_type(name))).collect();
     for element in ["Int32", "Object", NAMES[0], NAMES[1]] {
-        all.push(Class::new(universe().sz_array_of(corlib_type(element))));
+        all.push(Class::new(universe().sz_array_of(system_type(element))));
     }
     assert_eq!(all.len(), COUNT);
-    let others = ["Object", "Exception", "ICloneable", "IDisposable", "Array"].map(corlib_type);
+    let others = ["Object", "Exception", "ICloneable", "IDisposable", "Array"].map(system_type);
     let targets = all.iter().map(|class| class.ty).chain(others).collect();
     Classes { all, targets }
 }
 
-fn corlib_type(name: &str) -> Ty {
-    universe().corlib_type("System", name).unwrap()
+fn system_type(name: &str) -> Ty {
+    corlib_type("System", name)
 }
 
 fn address(ty: Ty) -> u64 {
