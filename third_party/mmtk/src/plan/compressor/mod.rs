@@ -1,0 +1,5 @@
+pub(super) mod gc_work;
+pub(super) mod global;
+pub(super) mod mutator;
+
+pub use self::global::Compressor;

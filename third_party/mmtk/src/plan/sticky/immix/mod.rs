@@ -1,0 +1,6 @@
+pub(in crate::plan) mod gc_work;
+pub(in crate::plan) mod global;
+pub(in crate::plan) mod mutator;
+
+pub use global::StickyImmix;
+pub use global::STICKY_IMMIX_CONSTRAINTS;

@@ -1,0 +1,4 @@
+pub mod compressorspace;
+pub mod forwarding;
+
+pub use compressorspace::*;

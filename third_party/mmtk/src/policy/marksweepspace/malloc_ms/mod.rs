@@ -1,0 +1,4 @@
+mod global;
+mod metadata;
+
+pub use global::*;

@@ -1,0 +1,4 @@
+pub use self::counter::Timer;
+
+pub mod counter;
+pub mod stats;
