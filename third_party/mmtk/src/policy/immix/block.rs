@@ -232,6 +232,19 @@ impl Block {
                 _ => unreachable!(),
             }
         } else {
+            // No allocator has taken the block since it was swept last: `init` would have changed
+            // its state, and so would the preparation of a full-heap GC.  Its objects are old and
+            // marked, so its lines and VO bits are as they were.
+            if let BlockState::Reusable { unavailable_lines } = self.get_state() {
+                mark_histogram[self.get_holes()] += unavailable_lines as usize;
+                return if unavailable_lines as usize == Block::LINES {
+                    BlockSweepResult::NoReuse
+                } else {
+                    space.reusable_blocks.push(*self);
+                    BlockSweepResult::Reused
+                };
+            }
+
             // Calculate number of marked lines and holes.
             let mut marked_lines = 0;
             let mut holes = 0;
@@ -274,15 +287,13 @@ impl Block {
             } else {
                 // There are some marked lines. Keep the block live.
                 let is_reusable = marked_lines != Block::LINES;
+                // A full block, too: its state says that it has been swept.
+                self.set_state(BlockState::Reusable {
+                    unavailable_lines: marked_lines as _,
+                });
                 if is_reusable {
-                    // There are holes. Mark the block as reusable.
-                    self.set_state(BlockState::Reusable {
-                        unavailable_lines: marked_lines as _,
-                    });
+                    // There are holes. The block can be reused.
                     space.reusable_blocks.push(*self)
-                } else {
-                    // Clear mark state.
-                    self.set_state(BlockState::Unmarked);
                 }
                 // Update mark_histogram
                 mark_histogram[holes] += marked_lines;
