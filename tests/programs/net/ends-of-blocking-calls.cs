@@ -182,15 +182,13 @@ static class Program
         Say("blocking after that", () => one.Receive(new byte[4]));
         one.ReceiveTimeout = 60;
         Say("timeout after that", () => one.Receive(new byte[4]));
-        // Either of the two gets the first byte.
+        // Either of the two gets the first byte. The second one follows when that has been read: together the two may go to one call.
         Task<int> blocked = Task.Run(() => other.Receive(new byte[4]));
         Thread.Sleep(30);
         Task<int> second = other.ReceiveAsync(new byte[4]);
-        for (int i = 0; i < 2; i++)
-        {
-            one.Send(new byte[] { 1 });
-            Thread.Sleep(30);
-        }
+        one.Send(new byte[] { 1 });
+        Task.WaitAny(blocked, second);
+        one.Send(new byte[] { 1 });
         Console.WriteLine("asynchronous beside blocking: " + (blocked.Result + second.Result));
         Task<Socket> accepted = listener.AcceptAsync();
         using (var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp))
@@ -203,10 +201,10 @@ static class Program
             Task.Delay(30).ContinueWith(_ => client.Connect(listener.LocalEndPoint));
             Say("accepting after that", () => listener.Accept().Connected);
         }
-        var receiving = Task.Run(() => Try(() => one.ReceiveAsync(new byte[4]).GetAwaiter().GetResult()));
+        Task<int> receiving = one.ReceiveAsync(new byte[4]);
         Thread.Sleep(30);
         one.Dispose();
-        Console.WriteLine("closed: " + receiving.Result);
+        Say("closed", () => receiving.GetAwaiter().GetResult());
         other.Dispose();
     }
 
