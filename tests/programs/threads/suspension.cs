@@ -42,15 +42,25 @@ class Suspension
         runner.Join();
         Check("stopped", Refused(runner.Suspend));
 
-        bool slept = false;
-        var sleeper = new Thread(() => { Thread.Sleep(20); slept = true; });
-        sleeper.Start();
-        Thread.Sleep(1);
-        sleeper.Suspend();
-        Thread.Sleep(60);
-        Check("suspended in sleep", !slept);
-        sleeper.Resume();
-        sleeper.Join();
+        bool slept = false, isLate = true, stillSlept = false;
+        // On a busy machine the sleep may be over before the thread is suspended: a longer one is taken then.
+        for (int length = 20; isLate && length < 20000; length *= 2)
+        {
+            slept = false;
+            var sleeper = new Thread(() => { Thread.Sleep(length); slept = true; });
+            sleeper.Start();
+            Thread.Sleep(1);
+            isLate = Refused(sleeper.Suspend);
+            if (!isLate)
+            {
+                isLate = Volatile.Read(ref slept);
+                Thread.Sleep(3 * length);
+                stillSlept = !Volatile.Read(ref slept);
+                sleeper.Resume();
+            }
+            sleeper.Join();
+        }
+        Check("suspended in sleep", !isLate && stillSlept);
         Check("slept", slept);
 
         bool resumed = false;
