@@ -98,7 +98,7 @@ static class Program
     }
 
     // A thread that was pulsed and whose time passes while another one has the monitor was pulsed all the same.
-    static void Late()
+    static bool IsPulsedLate(int limit)
     {
         object gate = new object();
         bool isWaiting = false, isPulsed = false;
@@ -107,7 +107,7 @@ static class Program
             lock (gate)
             {
                 isWaiting = true;
-                isPulsed = Monitor.Wait(gate, 1000);
+                isPulsed = Monitor.Wait(gate, limit);
             }
         });
         for (bool goesOn = true; goesOn;)
@@ -118,10 +118,19 @@ static class Program
                     continue;
                 goesOn = false;
                 Monitor.Pulse(gate);
-                Thread.Sleep(1100);
+                Thread.Sleep(limit + 100);
             }
         }
         thread.Join();
+        return isPulsed;
+    }
+
+    static void Late()
+    {
+        // On a busy machine the time may pass before the pulse.
+        bool isPulsed = false;
+        for (int limit = 250; !isPulsed && limit <= 4000; limit *= 2)
+            isPulsed = IsPulsedLate(limit);
         Console.WriteLine("late: " + isPulsed);
     }
 
