@@ -27,12 +27,25 @@ static class P {
         var l = Tcp(); l.Bind(new IPEndPoint(IPAddress.Loopback, 0)); l.Listen(5);
         a = Tcp(); a.Connect(l.LocalEndPoint); b = l.Accept(); l.Close();
     }
+    // Closes a socket under a call in another thread. A call that had not begun then says that the socket is closed, and is made again.
+    static void Closed(string what, Func<Socket> make, Action<Socket> call) {
+        string outcome = ""; bool ended = false;
+        for (int delay = 100; delay < 4000 && (outcome == "" || outcome == "ObjectDisposedException"); delay *= 2) {
+            var socket = make();
+            var thread = new Thread(() => {
+                try { call(socket); outcome = "ok"; }
+                catch (SocketException e) { outcome = e.SocketErrorCode + " " + e.ErrorCode; }
+                catch (Exception e) { outcome = e.GetType().Name; }
+            });
+            thread.Start(); Thread.Sleep(delay); socket.Close(); ended = thread.Join(10000);
+        }
+        Console.WriteLine(what + " " + outcome); Console.WriteLine(ended);
+    }
     static void Main() {
         // blocked accept, receive closed from another thread
-        var l = Tcp(); l.Bind(new IPEndPoint(IPAddress.Loopback, 0)); l.Listen(1);
-        var th = new Thread(() => Try("accept", () => l.Accept())); th.Start(); Thread.Sleep(100); l.Close(); Console.WriteLine(th.Join(5000));
-        Socket a, b; Pair(out a, out b);
-        th = new Thread(() => Try("receive", () => Console.WriteLine(b.Receive(new byte[4])))); th.Start(); Thread.Sleep(100); b.Close(); Console.WriteLine(th.Join(5000));
+        Closed("accept", () => { var x = Tcp(); x.Bind(new IPEndPoint(IPAddress.Loopback, 0)); x.Listen(1); return x; }, s => s.Accept());
+        Socket a = null, b = null;
+        Closed("receive", () => { if (a != null) a.Close(); Pair(out a, out b); return b; }, s => Console.WriteLine(s.Receive(new byte[4])));
 #if NET
         // The system is told to reset the connection.
         Try("receive of reset", () => a.Receive(new byte[1]));
@@ -40,10 +53,10 @@ static class P {
         Console.WriteLine(a.Receive(new byte[1]));
 #endif
         Try("after close", () => b.Send(new byte[1])); a.Close();
-        var u = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp); u.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        th = new Thread(() => Try("udp receive", () => { EndPoint ep = new IPEndPoint(IPAddress.Any, 0); u.ReceiveFrom(new byte[4], ref ep); })); th.Start(); Thread.Sleep(100); u.Close(); Console.WriteLine(th.Join(5000));
+        Closed("udp receive", () => { var u = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp); u.Bind(new IPEndPoint(IPAddress.Loopback, 0)); return u; },
+            s => { EndPoint ep = new IPEndPoint(IPAddress.Any, 0); s.ReceiveFrom(new byte[4], ref ep); });
         // async pending then closed
-        l = Tcp(); l.Bind(new IPEndPoint(IPAddress.Loopback, 0)); l.Listen(1);
+        var l = Tcp(); l.Bind(new IPEndPoint(IPAddress.Loopback, 0)); l.Listen(1);
         var ev = new ManualResetEvent(false); var ar = l.BeginAccept(r => { Try("endaccept", () => l.EndAccept(r)); ev.Set(); }, null); Thread.Sleep(50); l.Close(); Console.WriteLine(ev.WaitOne(5000));
         // gather/scatter
         Pair(out a, out b);
