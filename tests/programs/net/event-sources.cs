@@ -12,13 +12,16 @@ using System.Threading;
   [Event(1, Level=EventLevel.Warning)] public void A(int x, string s, Guid g, long l, double d, byte[] b) => WriteEvent(1,x,s,g,l,d,b);
   [Event(2)] public void AStart(int x)=>WriteEvent(2,x); [Event(3)] public void AStop(int x)=>WriteEvent(3,x);
   public void M(double d){ c.WriteMetric(d); ic.Increment(3);} }
-class L : EventListener { public List<string> o = new(); public HashSet<string> counters=new();
+class L : EventListener { public List<string> o = new(); public HashSet<string> counters=new(), again=new();
+  public bool CameTwice(string source) { lock(o) return again.Any(x=>x.StartsWith(source)); }
   protected override void OnEventSourceCreated(EventSource s) { if (s.Name=="My-Source") EnableEvents(s, EventLevel.Verbose, EventKeywords.All, new Dictionary<string,string?>{["EventCounterIntervalSec"]="0.2"}); if (s.Name=="System.Runtime") EnableEvents(s, EventLevel.Verbose, EventKeywords.All, new Dictionary<string,string?>{["EventCounterIntervalSec"]="0.2"}); if (s.Name=="Dyn") EnableEvents(s, EventLevel.LogAlways);}
-  protected override void OnEventWritten(EventWrittenEventArgs e) { lock(o) { if (e.EventName=="EventCounters") { var d=(IDictionary<string,object>)e.Payload[0]; counters.Add(e.EventSource.Name+"/"+d["Name"]+"/"+d["CounterType"]); } else o.Add($"{e.EventSource.Name} {e.EventName} {e.EventId} {e.Level} {e.Opcode} {e.Task} {e.Keywords} {string.Join(",", e.PayloadNames)} {string.Join(",", e.Payload.Select(x=>x is byte[] b?b.Length+"b":x is IDictionary<string,object> dd?string.Join(";",dd.Select(q=>q.Key+"="+q.Value)):x))} {e.ActivityId!=Guid.Empty}"); } } }
+  protected override void OnEventWritten(EventWrittenEventArgs e) { lock(o) { if (e.EventName=="EventCounters") { var d=(IDictionary<string,object>)e.Payload[0]; var x=e.EventSource.Name+"/"+d["Name"]+"/"+d["CounterType"]; if (!counters.Add(x)) again.Add(x); } else o.Add($"{e.EventSource.Name} {e.EventName} {e.EventId} {e.Level} {e.Opcode} {e.Task} {e.Keywords} {string.Join(",", e.PayloadNames)} {string.Join(",", e.Payload.Select(x=>x is byte[] b?b.Length+"b":x is IDictionary<string,object> dd?string.Join(";",dd.Select(q=>q.Key+"="+q.Value)):x))} {e.ActivityId!=Guid.Empty}"); } } }
 class P { static void Main(){
   var l=new L(); My.Log.A(1,"s",Guid.Empty,5,1.5,new byte[]{1,2}); My.Log.AStart(1); My.Log.A(2,null,Guid.Empty,5,1.5,null); My.Log.AStop(1); My.Log.M(2); My.Log.M(4);
   var dyn=new EventSource("Dyn"); dyn.Write("Ev", new { X=1, Y="q", Z=new[]{1,2} });
-  Thread.Sleep(900); foreach(var x in l.o.Where(x=>!x.StartsWith("System.Runtime"))) Console.WriteLine(x); foreach(var x in l.counters.OrderBy(x=>x, StringComparer.Ordinal)) Console.WriteLine(x); l.Dispose();
+  // All counters of a source came once before one of them came for the second time.
+  for (int i = 0; i < 300 && !(l.CameTwice("My-Source") && l.CameTwice("System.Runtime")); i++) Thread.Sleep(100);
+  foreach(var x in l.o.Where(x=>!x.StartsWith("System.Runtime"))) Console.WriteLine(x); foreach(var x in l.counters.OrderBy(x=>x, StringComparer.Ordinal)) Console.WriteLine(x); l.Dispose();
   // activities
   using var al=new ActivityListener{ ShouldListenTo=s=>s.Name=="S", Sample=(ref ActivityCreationOptions<ActivityContext> o)=>ActivitySamplingResult.AllDataAndRecorded, ActivityStarted=a=>Console.WriteLine("start "+a.DisplayName+" "+a.Kind+" "+(a.ParentSpanId!=default)), ActivityStopped=a=>Console.WriteLine("stop "+a.DisplayName+" "+string.Join(",",a.TagObjects)+" "+a.Status+" "+string.Join(",",a.Events.Select(e=>e.Name))) };
   ActivitySource.AddActivityListener(al); var src=new ActivitySource("S","1.0");
