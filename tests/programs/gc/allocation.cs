@@ -1,5 +1,4 @@
 // Allocation in quantity: many sizes and shapes, survivors mixed with garbage, large objects, contents checked after.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 

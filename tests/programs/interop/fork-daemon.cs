@@ -1,5 +1,4 @@
 // A program that becomes a daemon: its parent ends at once, the child is the program from then on, with the end of Main, its handlers and its foreground threads.
-// timeout: 60
 // net: skip a process of .NET cannot fork
 using System;
 using System.Runtime.InteropServices;

@@ -1,5 +1,4 @@
 // Forks on a thread that is not the main one, on a pool's thread and with a lock held that others wait for: the child ends with its last foreground thread, and its locks are sound.
-// timeout: 60
 // net: skip a process of .NET cannot fork
 using System;
 using System.Net;

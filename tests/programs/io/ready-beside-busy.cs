@@ -1,5 +1,4 @@
 // Threads that wait for sockets go on soon after these are ready: while nothing else runs, beside threads that compute, and beside native code that blocks on every carrier.
-// timeout: 60
 using System;
 using System.Diagnostics;
 using System.Net;

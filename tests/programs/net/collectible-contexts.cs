@@ -1,5 +1,4 @@
 // Collectible load contexts: what they say of themselves, who may refer to them, and that unloading gives everything back.
-// timeout: 60
 // csc: -resource:collectible-contexts.lib.cs,words
 using System;
 using System.Collections.Generic;

@@ -1,5 +1,4 @@
 // Collectible contexts with thread-static fields, on threads that live and on ones that end, and with methods that native code calls: all end after Unload.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.IO;

@@ -1,6 +1,5 @@
 // Class libraries that make assemblies at run time: DispatchProxy, custom delegates of expressions,
 // dynamic call sites, persisted assemblies.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Dynamic;

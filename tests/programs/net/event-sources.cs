@@ -1,5 +1,4 @@
 // EventSource and its counters, ActivitySource, DiagnosticListener, Meter, and what the runtime counts for System.Runtime.
-// timeout: 60
 using System;
 using System.Diagnostics;
 using System.Diagnostics.Metrics;

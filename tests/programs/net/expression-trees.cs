@@ -1,5 +1,4 @@
 // Expression trees: built by the compiler and by hand, compiled and interpreted, visited, with closures, loops, exceptions and dynamic calls.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Linq;

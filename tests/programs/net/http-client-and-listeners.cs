@@ -1,5 +1,4 @@
 // io: each
-// timeout: 60
 // HttpClient, blocking and asynchronous, against an HttpListener and against a server of plain sockets with a thread for each connection: connections that are kept, bodies
 // in pieces, slow answers, timeouts, cancellations, and a server that breaks off.
 using System;

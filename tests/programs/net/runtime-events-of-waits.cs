@@ -1,6 +1,5 @@
 // What listeners for every detail get: the pool's threads and its callbacks of handles, overlapped operations, waits;
 // each with its fields. A listener gets what one of its keywords names, at its level.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Diagnostics.Tracing;

@@ -1,6 +1,5 @@
 // The runtime's own events reach an EventListener: exceptions, collections, contended locks, the thread pool; each with
 // its fields, only those that the listener wants, and none after it has stopped listening.
-// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Diagnostics.Tracing;

@@ -1,5 +1,4 @@
 // A collectible context is unloaded while another thread asks for the context of its assembly, and other handles take up what becomes free.
-// timeout: 60
 using System;
 using System.IO;
 using System.Reflection;

@@ -1,6 +1,5 @@
 // csc: -aspnet -usings
 // host: hostfxr
-// timeout: 60
 // stress: skip a server under stress takes minutes
 // A host stops in order when its process gets SIGTERM: a request that runs is finished, hosted services are stopped,
 // the process ends with 0. The log is JSON.

@@ -1,4 +1,3 @@
-// timeout: 60
 // The process ends with its last foreground thread while background threads start and end others all the time; a thread that
 // has ended counts for nothing, whatever its IsBackground is set to then.
 using System;
