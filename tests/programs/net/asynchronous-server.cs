@@ -33,7 +33,8 @@ static class Program
         await server;
         int threads = Directory.GetDirectories("/proc/self/task").Length;
         bool parks = (Environment.GetEnvironmentVariable("SAKI_THREADS") ?? "native") != "native" && Environment.GetEnvironmentVariable("SAKI_IO") != "blocking";
-        if (parks && threads > 40)
+        // There may be a carrier for each processor.
+        if (parks && threads > 36 + 2 * Environment.ProcessorCount)
         {
             Console.WriteLine(threads + " threads of the system");
             return 1;

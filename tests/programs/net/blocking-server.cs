@@ -43,8 +43,8 @@ static class Program
         server.Join();
         listener.Close();
         bool parks = (Environment.GetEnvironmentVariable("SAKI_THREADS") ?? "native") != "native" && Environment.GetEnvironmentVariable("SAKI_IO") != "blocking";
-        // A carrier more for each call that the system has interrupted at a bad time.
-        if (parks && threads > 120)
+        // There may be a carrier for each processor, and one more for each call that the system has interrupted at a bad time.
+        if (parks && threads > 116 + 2 * Environment.ProcessorCount)
         {
             Console.WriteLine(threads + " threads of the system");
             return 1;
