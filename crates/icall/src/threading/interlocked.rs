@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize,
 ///
 /// # Errors
 /// NullReferenceException.
-fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
+pub fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
     place.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))
 }
 
