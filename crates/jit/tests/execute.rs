@@ -395,6 +395,75 @@ fn exchanged_references_get_the_barrier() {
     assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (7, 2));
 }
 
+/// What an atomic operation returned, and the eight bytes of which it changed those at offset 2.
+fn on_narrow_place(
+    m: &mut Machine,
+    mem: MemType,
+    [a, b]: [i32; 2],
+    op: fn(ValueId, [ValueId; 2], MemType) -> Op,
+) -> (i32, u64) {
+    let mut ir = Ir::new("narrow", &[I64, I32, I32], Some(I32));
+    let (word, a_value, b_value) = (ir.get(0), ir.get(1), ir.get(2));
+    let offset = ir.i64(2);
+    let addr = ir.bin(BinOp::Add, word, offset, I64);
+    let old = ir.push(op(addr, [a_value, b_value], mem), I32);
+    ir.ret(old);
+    let mut place = Box::new(0x1234_5678_fffe_9abc_u64);
+    let args = [std::ptr::from_mut(&mut *place) as u64, u64::from(a as u32), u64::from(b as u32)];
+    let old = m.eval(&ir, &args).expect("no exception");
+    (old as i32, std::hint::black_box(*place))
+}
+
+/// Operands count by their low bits alone; what was in memory is extended by the type's sign.
+#[test]
+fn narrow_places_are_exchanged_without_their_neighbours() {
+    let mut m = Machine::new();
+    let exchange = |addr, [value, _]: [ValueId; 2], mem| Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value, mem };
+    let and = |addr, [value, _]: [ValueId; 2], mem| Op::AtomicRmw { op: AtomicRmw::And, addr, value, mem };
+    let add = |addr, [value, _]: [ValueId; 2], mem| Op::AtomicRmw { op: AtomicRmw::Add, addr, value, mem };
+    let compare = |addr, [expected, new]: [ValueId; 2], mem| Op::AtomicCas { addr, expected, new, mem };
+    for (mem, old) in [(MemType::I8, -2), (MemType::U8, 0xfe), (MemType::I16, -2), (MemType::U16, 0xfffe)] {
+        let bits = 8 * mem.bytes();
+        let mask = (1u64 << bits) - 1;
+        let holding = |value: u64| 0x1234_5678_fffe_9abc & !(mask << 16) | (value & mask) << 16;
+        let mut check = |args, op, after| {
+            assert_eq!(on_narrow_place(&mut m, mem, args, op), (old, holding(after)), "{mem:?} {args:x?}")
+        };
+        check([0x7777_7703, 0], exchange, 0x7703);
+        check([-5, 0], exchange, -5i64 as u64);
+        check([0x7777_7706, 0], and, 0x7706);
+        check([3, 0], add, 1);
+        // The same low bits, extended by zeros, by ones, and with others above.
+        for above in [0, -1, 0x5555_5555] {
+            check([above << bits | (0xfffe & mask as i32), 0x4444_4441], compare, 0x4441);
+        }
+        check([0xfffd & mask as i32, 7], compare, 0xfffe);
+        check([0x7ffe & (mask as i32 >> 1), 7], compare, 0xfffe);
+    }
+}
+
+/// Floats are compared by their bits: a NaN equals itself, and zeros differ by their signs.
+#[test]
+fn floats_are_exchanged_by_their_bits() {
+    let mut m = Machine::new();
+    let nan = 0x7ff0_0000_0000_0123_u64;
+    for (mem, ty, place, expected, new, after) in [
+        (MemType::F64, F64, nan, nan, 2.5f64.to_bits(), 2.5f64.to_bits()),
+        (MemType::F64, F64, 0, (-0.0f64).to_bits(), 7, 0),
+        (MemType::F32, F32, 0x7fc0_0123, 0x7fc0_0123, 0x3fc0_0000, 0x3fc0_0000),
+        (MemType::F32, F32, 0x8000_0000, 0, 7, 0x8000_0000),
+    ] {
+        let mut ir = Ir::new("floats", &[I64, ty, ty], Some(ty));
+        let (addr, expected_value, new_value) = (ir.get(0), ir.get(1), ir.get(2));
+        let old = ir.push(Op::AtomicCas { addr, expected: expected_value, new: new_value, mem }, ty);
+        let again = ir.push(Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value: old, mem }, ty);
+        ir.ret(again);
+        let mut word = Box::new(place);
+        let got = m.eval(&ir, &[std::ptr::from_mut(&mut *word) as u64, expected, new]);
+        assert_eq!((got, std::hint::black_box(*word)), (Ok(after), place), "{mem:?} {place:x}");
+    }
+}
+
 #[test]
 fn filters_reach_their_parents_locals() {
     let mut m = Machine::new();

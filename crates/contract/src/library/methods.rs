@@ -83,6 +83,7 @@ library_methods! {
     }
     Interlocked {
         InterlockedAdd = "Add" 2;
+        InterlockedAnd = "And" 2;
         InterlockedCompareExchange = "CompareExchange" 3;
         InterlockedCompareExchangeFlag = "CompareExchange" 4;
         InterlockedDecrement = "Decrement" 1;
@@ -90,6 +91,7 @@ library_methods! {
         InterlockedExchangeAdd = "ExchangeAdd" 2;
         InterlockedIncrement = "Increment" 1;
         InterlockedMemoryBarrier = "MemoryBarrier" 0;
+        InterlockedOr = "Or" 2;
         InterlockedReadMemoryBarrier = "ReadMemoryBarrier" 0;
         InterlockedRead = "Read" 1;
     }

@@ -4,6 +4,7 @@
 //! working internal calls or CIL bodies and are replaced for speed only.
 
 use super::comparers::has_known_comparer;
+use super::kinds::mem_type;
 use super::options::ImportOptions;
 use super::vectors::{self, VectorCall};
 use crate::ir::{AtomicRmw, MemType, UnOp};
@@ -73,6 +74,9 @@ pub(super) enum Intrinsic {
     /// Adds a constant and returns the new value.
     InterlockedStep(MemType, i32),
     InterlockedAdd(MemType),
+    /// Combines bits and returns the old value.
+    InterlockedAnd(MemType),
+    InterlockedOr(MemType),
     InterlockedExchange(MemType),
     InterlockedCompareExchange(MemType),
     /// With an `out bool succeeded`.
@@ -145,14 +149,9 @@ pub(super) enum UnsafeStep {
     AsByRef,
 }
 
-/// The memory type of an atomic operation on a value of this type.
-fn atomic_type(ty: Ty) -> Option<MemType> {
-    match ty.element_type {
-        _ if ty.is_reference_type() => Some(MemType::Ref),
-        ElementType::I4 | ElementType::U4 => Some(MemType::I32),
-        ElementType::I8 | ElementType::U8 | ElementType::I | ElementType::U => Some(MemType::I64),
-        _ => None,
-    }
+/// The memory type of an atomic operation on a value of this type. `Interlocked` refuses structs, as wide as they are.
+fn atomic_type(ty: Ty) -> LoadResult<Option<MemType>> {
+    if ty.is_reference_type() || ty.is_enum() || TypeFact::Primitive.holds_for(ty) { mem_type(ty) } else { Ok(None) }
 }
 
 /// Finds the intrinsic for a method, by its role in the class library.
@@ -368,26 +367,24 @@ fn of_memory(role: LibraryMethod, method: &'static Method) -> LoadResult<Option<
     use LibraryMethod as M;
     let params = &method.sig()?.params;
     let target = params.first().filter(|p| p.is_byref()).and_then(|p| p.element());
-    let atomic = target.and_then(atomic_type);
+    let atomic = target.map(atomic_type).transpose()?.flatten();
+    // Sums of narrower numbers would have to wrap around. The class library has none.
+    let word = atomic.filter(|mem| matches!(mem, MemType::I32 | MemType::I64));
+    let integer = atomic.filter(|mem| !matches!(mem, MemType::Ref | MemType::F32 | MemType::F64));
     Ok(match role {
-        M::InterlockedAdd => atomic.map(I::InterlockedAdd),
-        M::InterlockedCompareExchange if atomic.is_some() => atomic.map(I::InterlockedCompareExchange),
+        M::InterlockedAdd => word.map(I::InterlockedAdd),
+        M::InterlockedAnd => integer.map(I::InterlockedAnd),
+        M::InterlockedCompareExchange => atomic.map(I::InterlockedCompareExchange),
         M::InterlockedCompareExchangeFlag
             if atomic == Some(MemType::I32) && target != params.get(1).and_then(|p| p.element()) =>
         {
             Some(I::InterlockedCompareExchangeFlag(MemType::I32))
         }
-        M::InterlockedDecrement => atomic.map(|m| I::InterlockedStep(m, -1)),
-        // Bytes and 16-bit numbers.
-        M::InterlockedExchange | M::InterlockedCompareExchange
-            if atomic.is_none()
-                && target.is_some_and(|ty| matches!(ty.element_type, ElementType::U1 | ElementType::U2)) =>
-        {
-            Some(I::DirectInternalCall)
-        }
-        M::InterlockedExchangeAdd => atomic.map(I::InterlockedExchangeAdd),
+        M::InterlockedDecrement => word.map(|m| I::InterlockedStep(m, -1)),
+        M::InterlockedExchangeAdd => word.map(I::InterlockedExchangeAdd),
         M::InterlockedExchange => atomic.map(I::InterlockedExchange),
-        M::InterlockedIncrement => atomic.map(|m| I::InterlockedStep(m, 1)),
+        M::InterlockedIncrement => word.map(|m| I::InterlockedStep(m, 1)),
+        M::InterlockedOr => integer.map(I::InterlockedOr),
         M::InterlockedMemoryBarrier | M::InterlockedReadMemoryBarrier | M::ThreadMemoryBarrier => Some(I::Fence),
         M::InterlockedRead => target.map(I::FencedRead),
         M::ThreadVolatileRead | M::VolatileRead => target.map(I::VolatileRead),
@@ -403,6 +400,8 @@ impl Intrinsic {
             Intrinsic::InterlockedStep(mem, _)
             | Intrinsic::InterlockedAdd(mem)
             | Intrinsic::InterlockedExchangeAdd(mem) => Some((AtomicRmw::Add, mem)),
+            Intrinsic::InterlockedAnd(mem) => Some((AtomicRmw::And, mem)),
+            Intrinsic::InterlockedOr(mem) => Some((AtomicRmw::Or, mem)),
             Intrinsic::InterlockedExchange(mem) => Some((AtomicRmw::Exchange, mem)),
             _ => None,
         }

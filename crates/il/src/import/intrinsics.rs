@@ -232,6 +232,8 @@ impl Emitter<'_> {
             }
             I::InterlockedStep(..)
             | I::InterlockedAdd(_)
+            | I::InterlockedAnd(_)
+            | I::InterlockedOr(_)
             | I::InterlockedExchangeAdd(_)
             | I::InterlockedExchange(_) => {
                 self.interlocked(intrinsic, method, args)?;
@@ -512,8 +514,10 @@ impl Emitter<'_> {
         self.spill(Effect::Memory)?;
         let old = self.b.inst(Op::AtomicRmw { op, addr, value, mem }, ir);
         let result = match intrinsic {
-            Intrinsic::InterlockedExchange(_) | Intrinsic::InterlockedExchangeAdd(_) => old,
-            _ => self.b.inst(Op::Bin(BinOp::Add, old, value), ir),
+            Intrinsic::InterlockedStep(..) | Intrinsic::InterlockedAdd(_) => {
+                self.b.inst(Op::Bin(BinOp::Add, old, value), ir)
+            }
+            _ => old,
         };
         self.push(StackEntry::scalar(result, ir).with_type(ret));
         Ok(())
