@@ -20,7 +20,7 @@ const LIST: &str = "tests/models/weakened.txt";
 /// to fail.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// What the copy needs to build.
-const COPIED: &[&str] = &["Cargo.toml", "Cargo.lock", ".cargo", "crates", "xtask"];
+const COPIED: &[&str] = &["Cargo.toml", "Cargo.lock", ".cargo", "crates", "third_party", "xtask"];
 
 #[derive(clap::Args)]
 pub struct Options {
