@@ -18,8 +18,8 @@ pub(crate) use exec::{
 };
 pub(crate) use object::{
     cast_cache, cells, class_library, delegates, domain, entries, events, exception_trace, exception_types, exceptions,
-    fields, handles, host_events, method_names, missing, proxies, references, runtime_events, slot, statics, strings,
-    thread, thread_state, type_objects, upcalls, vtable_code, vtables, weak_references, widening,
+    fields, handles, host_events, managed_methods, method_names, missing, proxies, references, runtime_events, slot,
+    statics, strings, thread, thread_state, type_objects, upcalls, vtable_code, vtables, weak_references, widening,
 };
 pub(crate) use vm::{
     abort_requests, call_trace, collectible, collection_events, coverage, crash_report, domain_copy, domains,
@@ -37,6 +37,7 @@ pub use fields::ManagedField;
 pub use handles::RootedHandle;
 pub use internal_calls::{InternalCall, InternalCallTables};
 pub use invoke::Slot;
+pub use managed_methods::ManagedMethod;
 pub use references::{Array, Obj, Str, Word};
 pub use saki_abi::ObjRef;
 pub use thread::{CurrentThread, Managed};

@@ -21,6 +21,7 @@ pub(crate) mod fixture;
 pub mod handles;
 pub mod host_events;
 mod instances;
+pub mod managed_methods;
 pub mod member_handles;
 pub mod method_names;
 pub mod method_tables;

@@ -15,20 +15,21 @@ use saki_base::locks::rank;
 use saki_reactor::Interest;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::invoke;
-use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions;
 use saki_runtime::object::handles;
 use saki_runtime::vm::domains;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ManagedMethod, Obj, Slot};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
-use saki_types::{LibraryType, universe};
+use saki_types::LibraryType;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static OPERATION: ManagedField = ManagedField::new(LibraryType::IOSelectorJob, "operation");
+static QUEUE: ManagedMethod = ManagedMethod::new(LibraryType::ThreadPool, "UnsafeQueueCustomWorkItem", 2);
 
 /// `IOOperation`.
 const READ: i32 = 1;
@@ -90,11 +91,7 @@ fn wait_for(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
 
 /// Gives a job to the thread pool.
 fn queue(t: CurrentThread, job: Obj) -> Managed<()> {
-    let pool = universe().library_type(LibraryType::ThreadPool).to_managed(t)?;
-    match pool.find_method("UnsafeQueueCustomWorkItem", 2).to_managed(t)? {
-        Some(method) => invoke::invoke(t, method, &[Slot::from_ref(job), Slot::from_bool(false)]).map(|_| ()),
-        None => Err(exceptions::throw_not_implemented(t, "ThreadPool.UnsafeQueueCustomWorkItem")),
-    }
+    invoke::invoke(t, QUEUE.method(t)?, &[Slot::from_ref(job), Slot::from_bool(false)]).map(|_| ())
 }
 
 fn queue_handle(t: CurrentThread, handle: Handle) -> Managed<()> {

@@ -3,20 +3,22 @@
 use super::monitor::monitor;
 use super::pool::{Actions, DEMAND, Idle, POOL, PROGRESSED};
 use crate::domains::{self, Domain};
-use crate::exceptions::{self, ToManaged};
 use crate::host_profiler;
+use crate::managed_methods::ManagedMethod;
 use crate::thread::{CurrentThread, Managed};
 use crate::threads::{self, state};
 use crate::{invoke, profile_events, suspension, thread_aborts, thread_names, unhandled};
 use saki_os::message_log::{self, Level, LogSubject};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
-use saki_types::{LibraryType, Method, universe};
+use saki_types::LibraryType;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The name of a worker that the program sees.
 const WORKER_NAME: &str = "Thread Pool Worker";
+/// Runs the work items of the managed queue.
+static CALLBACK: ManagedMethod = ManagedMethod::new(LibraryType::ThreadPoolWaitCallback, "PerformWaitCallback", 0);
 /// A worker without work ends after a time in this range, so that not all end at once.
 const MIN_IDLE: Duration = Duration::from_secs(5);
 const IDLE_SPREAD_SECONDS: u64 = 55;
@@ -140,19 +142,9 @@ fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
     Ok(())
 }
 
-fn callback(t: CurrentThread) -> Managed<&'static Method> {
-    let ty = universe().library_type(LibraryType::ThreadPoolWaitCallback).to_managed(t)?;
-    let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
-    match method {
-        Some(method) => Ok(method),
-        None => Err(exceptions::throw_not_implemented(t, "_ThreadPoolWaitCallback.PerformWaitCallback")),
-    }
-}
-
 fn perform(t: CurrentThread) -> Managed<()> {
     reset_for_pool(t, WORKER_NAME)?;
-    let callback = callback(t)?;
-    invoke::invoke(t, callback, &[])?;
+    invoke::invoke(t, CALLBACK.method(t)?, &[])?;
     Ok(())
 }
 
