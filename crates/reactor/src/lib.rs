@@ -40,7 +40,7 @@ mod waits;
 #[cfg(not(loom))]
 pub use model::{IoModel, PolledBy, model, start, waits_park};
 #[cfg(not(loom))]
-pub use notification::observe;
+pub use notification::{are_ready, observe};
 #[cfg(not(loom))]
 pub use observer::{Observer, set_observer};
 #[cfg(not(loom))]

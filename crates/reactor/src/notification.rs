@@ -31,17 +31,38 @@ pub fn observe(fd: i32, interest: Interest) -> io::Result<bool> {
     }
 }
 
+/// Which of the descriptors are ready now, in their order: asked in one call of the system. One that is closed counts
+/// as ready.
+///
+/// # Errors
+/// The system has no memory for the question.
+pub fn are_ready(asked: &[(i32, Interest)]) -> io::Result<impl Iterator<Item = bool> + use<>> {
+    let mut entries: Vec<libc::pollfd> = asked.iter().map(|&(fd, interest)| question(fd, interest)).collect();
+    poll_now(&mut entries)?;
+    Ok(entries.into_iter().map(|entry| entry.revents != 0))
+}
+
 fn is_ready(fd: i32, interest: Interest) -> io::Result<bool> {
+    let mut entry = [question(fd, interest)];
+    poll_now(&mut entry)?;
+    Ok(entry[0].revents != 0)
+}
+
+fn question(fd: i32, interest: Interest) -> libc::pollfd {
     let events = match interest {
         Interest::Read => libc::POLLIN | libc::POLLRDHUP,
         Interest::Write => libc::POLLOUT,
     };
-    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    libc::pollfd { fd, events, revents: 0 }
+}
+
+/// Fills in which descriptors are ready, without waiting.
+fn poll_now(entries: &mut [libc::pollfd]) -> io::Result<()> {
     loop {
-        // SAFETY: one descriptor; does not wait.
-        let count = unsafe { libc::poll(&mut entry, 1, 0) };
+        // SAFETY: as many entries as the slice has, which the call may write to; it does not wait.
+        let count = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, 0) };
         if count >= 0 {
-            return Ok(count > 0);
+            return Ok(());
         }
         let error = saki_os::error::last_error();
         if error.kind() != io::ErrorKind::Interrupted {
@@ -101,5 +122,23 @@ mod tests {
         assert_eq!(times_told(fd, Interest::Read), 4, "who closes a descriptor tells, too");
         let file = std::fs::File::open("/proc/self/exe").unwrap();
         assert!(!observe(file.as_raw_fd(), Interest::Read).unwrap_or(false), "a file is always ready");
+    }
+    #[test]
+    fn many_descriptors_are_asked_about_at_once() {
+        let (empty, mut peer_of_empty) = UnixStream::pair().unwrap();
+        let (full, mut peer) = UnixStream::pair().unwrap();
+        peer.write_all(&[1]).unwrap();
+        let (empty_fd, full_fd) = (empty.as_raw_fd(), full.as_raw_fd());
+        let asked = [
+            (empty_fd, Interest::Read),
+            (full_fd, Interest::Read),
+            (empty_fd, Interest::Write),
+            (empty_fd, Interest::Read),
+        ];
+        let answers = || are_ready(&asked).unwrap().collect::<Vec<bool>>();
+        assert_eq!(answers(), [false, true, true, false]);
+        peer_of_empty.write_all(&[1]).unwrap();
+        assert_eq!(answers(), [true; 4]);
+        assert_eq!(are_ready(&[]).unwrap().count(), 0);
     }
 }

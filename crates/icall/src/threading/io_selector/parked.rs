@@ -80,15 +80,30 @@ fn start() -> Result<(), i32> {
     })
 }
 
-/// Takes the jobs for the directions in which a descriptor is ready.
-fn take_ready(fd: i32, interest: Interest, ready: &mut Vec<Handle>) {
+/// The descriptors that the system is asked about in one call, with `JOBS` locked. A call for so many takes a few
+/// microseconds; a server's poller notes some 30 at a time.
+const NOTES_AT_ONCE: usize = 64;
+
+/// Takes the jobs for the directions in which these descriptors are ready. The system is asked with the jobs locked, so
+/// that its answer is about the descriptor which the jobs are for: who closes one takes its jobs before.
+fn take_ready(notes: &[(i32, Interest)], ready: &mut Vec<Handle>) {
     let mut all = JOBS.lock();
-    let Some(jobs) = all.get_mut(&fd) else { return };
-    while !jobs.of(interest).is_empty() && !is_asked(fd, interest) {
-        ready.extend(jobs.of(interest).pop_front());
-    }
-    if jobs.is_empty() {
-        all.remove(&fd);
+    // Without an answer each descriptor is asked about by itself.
+    let mut answers = saki_reactor::are_ready(notes).ok();
+    for (index, note) in notes.iter().enumerate() {
+        let is_ready = answers.as_mut().and_then(Iterator::next).unwrap_or(false);
+        let (fd, interest) = *note;
+        let Some(jobs) = all.get_mut(&fd) else { continue };
+        // One answer is good for one job: a second note of the direction asks again.
+        if is_ready && !notes[..index].contains(note) {
+            ready.extend(jobs.of(interest).pop_front());
+        }
+        while !jobs.of(interest).is_empty() && !is_asked(fd, interest) {
+            ready.extend(jobs.of(interest).pop_front());
+        }
+        if jobs.is_empty() {
+            all.remove(&fd);
+        }
     }
 }
 
@@ -100,8 +115,8 @@ fn dispatch(thread: &'static ManagedThread) {
     loop {
         let notes = std::mem::take(&mut *NOTES.lock());
         let mut ready = Vec::new();
-        for (fd, interest) in notes {
-            take_ready(fd, interest, &mut ready);
+        for some in notes.chunks(NOTES_AT_ONCE) {
+            take_ready(some, &mut ready);
         }
         queue_or_end(t, ready);
         thread.wait_until(WaitState::Native, None, false, || !NOTES.lock().is_empty());
