@@ -6,6 +6,7 @@
 
 mod arrays;
 mod big_numbers;
+mod collation;
 mod compare;
 mod decimal;
 mod digits;
@@ -22,7 +23,7 @@ mod words;
 use saki_runtime::exec::library_loops::LoopRow;
 
 /// Methods of mscorlib that are not generic.
-const TABLES: [&[LoopRow]; 13] = [
+const TABLES: [&[LoopRow]; 14] = [
     arrays::TABLE,
     memory::TABLE,
     search::TABLE,
@@ -30,6 +31,7 @@ const TABLES: [&[LoopRow]; 13] = [
     strings::TABLE,
     words::TABLE,
     ignore_case::TABLE,
+    collation::TABLE,
     digits::TABLE,
     elements::TABLE,
     encodings::UTF8,

@@ -142,6 +142,10 @@ static class Program
             Same("IndexOfAny 2", text.IndexOfAny(new[] { c, e }, start, count), FirstOf(text, "" + c + e, start, count));
             Same("IndexOfAny 3", text.IndexOfAny(new[] { c, d, e }, start, count), FirstOf(text, "" + c + d + e, start, count));
             Same("IndexOfAny 5", text.IndexOfAny(new[] { c, d, e, '#', '%' }, start, count), FirstOf(text, "" + c + d + e, start, count));
+            var many = new char[random.Next(4, 90)];
+            for (int i = 0; i < many.Length; i++)
+                many[i] = (char)(random.Next(5) == 0 ? 0x4e00 + random.Next(80) : random.Next('c', 0x180));
+            Same("IndexOfAny many", text.IndexOfAny(many, start, count), FirstOf(text, new string(many), start, count));
             var span = text.AsSpan(start, count);
             Same("span IndexOf", span.IndexOf(c), First(text.Substring(start, count), c.ToString(), 0, count));
             Same("span IndexOf word", span.IndexOf(word.AsSpan()), First(text.Substring(start, count), word, 0, count));
