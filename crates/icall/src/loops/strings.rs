@@ -1,11 +1,11 @@
-//! Characters in strings: searching for the first one of several, and replacing one by another.
+//! Characters in strings: searching for the first one of two or three, and replacing one by another.
 //!
 //! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
 use super::slices::{from, may_decline, non_null, slices, whole};
 use saki_loops::search::Element;
-use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
-use saki_runtime::{Array, CurrentThread, Managed, Str};
+use saki_runtime::exec::library_loops::LoopRow;
+use saki_runtime::{CurrentThread, Managed, Str};
 
 fn index_of_any<const N: usize>(
     t: CurrentThread,
@@ -33,54 +33,6 @@ fn index_of_two(t: CurrentThread, text: Option<Str>, a: u16, b: u16, start: i32,
 
 fn index_of_three(t: CurrentThread, text: Option<Str>, a: u16, b: u16, c: u16, start: i32, count: i32) -> Managed<i32> {
     index_of_any(t, text, [a, b, c], start, count)
-}
-
-/// More wanted characters are declined: those that are not ASCII are compared with one after the other.
-const MAX_WANTED: usize = 64;
-
-/// Characters that are searched for.
-struct Wanted<'a> {
-    all: &'a [u16],
-    /// A bit for each ASCII character.
-    ascii: [u64; 2],
-}
-
-impl<'a> Wanted<'a> {
-    fn new(all: &'a [u16]) -> Wanted<'a> {
-        let mut ascii = [0; 2];
-        for &unit in all.iter().filter(|unit| **unit < 0x80) {
-            ascii[usize::from(unit >> 6)] |= 1 << (unit & 63);
-        }
-        Wanted { all, ascii }
-    }
-
-    fn has(&self, unit: u16) -> bool {
-        match self.ascii.get(usize::from(unit >> 6)) {
-            Some(bits) => bits >> (unit & 63) & 1 != 0,
-            None => self.all.contains(&unit),
-        }
-    }
-}
-
-/// `String.IndexOfCharArray(char[], int, int)`
-fn index_of_array(t: CurrentThread, text: Option<Str>, wanted: Option<Array>, start: i32, count: i32) -> Managed<i32> {
-    let text = non_null(t, text)?;
-    let Some((first, length)) = wanted.and_then(|array| Some((array.as_ptr::<u16>()?, array.length()))) else {
-        return Ok(DECLINED);
-    };
-    if length > MAX_WANTED {
-        return Ok(DECLINED);
-    }
-    // SAFETY: as many elements as the array has, which does not move while the function runs.
-    let wanted = Wanted::new(unsafe { std::slice::from_raw_parts(first, length) });
-    let units = text.units();
-    let (start, count) = (start as usize, usize::try_from(count).unwrap_or(0));
-    let Some(searched) = units.get(start..start.saturating_add(count)) else { return Ok(DECLINED) };
-    let found = slices(t, count, 2, |first, number| {
-        let place = searched[first..first + number].iter().position(|unit| wanted.has(*unit));
-        place.map(|place| first + place)
-    });
-    Ok(found.map_or(-1, |place| (start + place) as i32))
 }
 
 /// A new string of the results of `unit` for each unit of `text`.
@@ -112,10 +64,6 @@ fn replace<'t>(t: CurrentThread<'t>, text: Option<Str<'t>>, old: u16, new: u16) 
 
 pub(super) const TABLE: &[LoopRow] = &[
     may_decline("System.String::Replace(System.Char,System.Char) System.String", &replace),
-    may_decline(
-        "System.String::IndexOfCharArray(System.Char[],System.Int32,System.Int32) System.Int32",
-        &index_of_array,
-    ),
     from(
         16,
         4,
