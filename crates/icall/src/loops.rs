@@ -2,7 +2,7 @@
 //!
 //! Only innermost loops are here, behind the class library's own checks of its arguments. Functions that go through
 //! whole inputs do so in slices with a safepoint between them (`slices`). Left out: methods that keep a state between
-//! calls (decoders, encoders) or depend on a culture.
+//! calls (decoders, encoders), or for which cultures give different results.
 
 mod arrays;
 mod big_numbers;
