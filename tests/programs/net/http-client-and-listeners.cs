@@ -134,8 +134,9 @@ static class Program
                         stream.Write(Encoding.ASCII.GetBytes("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nless"));
                         return;
                     }
+                    // Slower than the client waits: until it has gone.
                     if (path == "/slow")
-                        Thread.Sleep(1000);
+                        reader.Read();
                     if (path == "/pieces")
                     {
                         stream.Write(Encoding.ASCII.GetBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"));
