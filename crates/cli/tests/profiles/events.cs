@@ -151,7 +151,12 @@ static class Events
                 lock (gate)
                 {
                     // One after the other, so that the last finds two in front of it.
-                    foreach (var thread in waiting) { thread.Start(); Thread.Sleep(170); }
+                    foreach (var thread in waiting)
+                    {
+                        thread.Start();
+                        while ((thread.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0) Thread.Sleep(1);
+                        Thread.Sleep(170);
+                    }
                 }
                 foreach (var thread in waiting) thread.Join();
                 break;
