@@ -173,30 +173,43 @@ fn start() -> std::io::Result<()> {
 const MAX_UNSETTLED: usize = 64;
 
 /// How often the thread looks whether the program still starts.
-const LOOK_INTERVAL: Duration = Duration::from_millis(2);
-/// A program that starts compiles at least so many methods for the first tier in a millisecond: a third of the time of
-/// one thread.
+const LOOK_INTERVAL: Duration = Duration::from_millis(4);
+/// A program that starts compiles at least so many methods for the first tier in a millisecond of its processor time:
+/// a third of it.
 const STARTING_METHODS_PER_MS: u64 = 12;
-/// For so long requests of calls wait at most.
-const LONGEST_START: Duration = Duration::from_millis(250);
+/// Processor time over which methods are counted: a start has pauses of some milliseconds, in which it reads files or
+/// runs one loop.
+const COUNTED_NS: u64 = 8_000_000;
+/// For so much of the program's processor time requests of calls wait at most.
+const LONGEST_START_NS: u64 = 250_000_000;
+/// For so long they wait at most, also in a program that sleeps.
+const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// Whether the program still starts: while it runs ever new methods, those that were called often are seldom those that
 /// it will spend its time in, and compiling them takes processor time from it. Loops are served at once: a frame in
 /// one may never call its method again.
+///
+/// Time is the processor time of all other threads. How much of the clock's time a program gets depends on what else
+/// the machine does; by that, a start on a busy machine would look like work.
 struct Start {
     looked_ns: u64,
     /// Methods that the first tier had compiled then.
     methods: u64,
-    /// Since when calls have waited.
-    waiting_since_ns: Option<u64>,
+    /// Since when calls have waited, in processor time and in time.
+    waiting_since: Option<(u64, u64)>,
 }
 
 impl Start {
     fn new() -> Start {
         // Relaxed: a counter.
         let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
-        let now_ns = saki_os::clock::monotonic_ns();
-        Start { looked_ns: now_ns, methods, waiting_since_ns: Some(now_ns) }
+        let looked_ns = Start::program_ns();
+        Start { looked_ns, methods, waiting_since: Some((looked_ns, saki_os::clock::monotonic_ns())) }
+    }
+
+    /// Processor time of the other threads.
+    fn program_ns() -> u64 {
+        saki_os::clock::process_cpu_ns().saturating_sub(saki_os::clock::thread_cpu_ns())
     }
 
     fn goes_on(&mut self) -> bool {
@@ -204,16 +217,18 @@ impl Start {
         if ARE_CALLS_URGENT.load(Ordering::Relaxed) {
             return false;
         }
-        let now_ns = saki_os::clock::monotonic_ns();
-        let passed_ns = now_ns - self.looked_ns;
-        if passed_ns >= LOOK_INTERVAL.as_nanos() as u64 {
+        let (program_ns, now_ns) = (Start::program_ns(), saki_os::clock::monotonic_ns());
+        let passed_ns = program_ns.saturating_sub(self.looked_ns);
+        if passed_ns >= COUNTED_NS {
             // Relaxed: a counter.
             let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
             let is_starting = methods - self.methods >= STARTING_METHODS_PER_MS * passed_ns / 1_000_000;
-            (self.looked_ns, self.methods) = (now_ns, methods);
-            self.waiting_since_ns = is_starting.then(|| self.waiting_since_ns.unwrap_or(now_ns));
+            (self.looked_ns, self.methods) = (program_ns, methods);
+            self.waiting_since = is_starting.then(|| self.waiting_since.unwrap_or((program_ns, now_ns)));
         }
-        self.waiting_since_ns.is_some_and(|since_ns| now_ns - since_ns < LONGEST_START.as_nanos() as u64)
+        self.waiting_since.is_some_and(|(since_program_ns, since_ns)| {
+            program_ns.saturating_sub(since_program_ns) < LONGEST_START_NS && now_ns - since_ns < LONGEST_WAIT_NS
+        })
     }
 }
 
