@@ -18,6 +18,9 @@ use crate::storage::Storage;
 use crate::tables::{IndexWidths, RowCells, TableInfo, TableLayout};
 use crate::token::{BlobIdx, GuidIdx, Rid, StringIdx, TableId, Token};
 
+/// The column of `MethodDefRow::name` (ECMA-335 §II.22.26).
+const METHOD_NAME_COLUMN: usize = 3;
+
 /// Open addressing with linear probing; 0 = free. At most half full.
 pub(crate) struct NameTable {
     pub(crate) slots: Box<[Rid]>,
@@ -359,6 +362,25 @@ impl Image {
         heap.get(index.0 as usize..)
             .and_then(until_nul)
             .ok_or_else(|| self.bad_image(self.strings.start, format!("string {:#x} is invalid", index.0)))
+    }
+
+    /// Whether a `#Strings` entry exists and is this name. It is not decoded, so a lookup among many names is quick.
+    #[inline]
+    pub fn is_string(&self, index: StringIdx, name: &str) -> bool {
+        if index.0 == 0 {
+            return name.is_empty();
+        }
+        let heap = self.bytes().get(self.strings.clone()).unwrap_or_default();
+        let entry = heap.get(index.0 as usize..).unwrap_or_default();
+        entry.get(name.len()) == Some(&0) && entry.starts_with(name.as_bytes()) && !name.as_bytes().contains(&0)
+    }
+
+    /// Whether the method exists and has this name; only this cell of its row is read.
+    #[inline]
+    pub fn is_method_named(&self, method: Rid, name: &str) -> bool {
+        let cell = self.table_info(TableId::MethodDef);
+        let cell = cell.and_then(|info| info.cell(self.bytes(), method, METHOD_NAME_COLUMN));
+        cell.is_some_and(|cell| self.is_string(StringIdx(cell), name))
     }
 
     /// A `#Blob` entry, without its length prefix.

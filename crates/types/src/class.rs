@@ -468,11 +468,20 @@ impl Type {
         let info = self.class_info()?;
         let mut out = Vec::new();
         for index in 0..info.methods.len() as u32 {
-            if self.method_name(info, index)? == Some(name) {
+            if self.is_method_named(info, index, name) {
                 out.push(self.method_by_index(index)?);
             }
         }
         Ok(out)
+    }
+
+    /// Whether an own method, which need not have been created, has this name.
+    fn is_method_named(&'static self, info: &'static ClassInfo, index: u32, name: &str) -> bool {
+        match (info.methods[index as usize].get_if_ready(), self.def()) {
+            (Some(method), _) => method.name == name,
+            (None, Some(def)) => def.image.meta.is_method_named(info.first_method + index, name),
+            (None, None) => false,
+        }
     }
 
     /// Own methods of this name, from an index by name that the first call builds; for reflection, which asks often.
@@ -554,7 +563,16 @@ impl Type {
         if self.def().is_none() {
             return Ok(None);
         }
-        Ok(self.methods_named(".cctor")?.into_iter().find(|m| m.is_class_constructor()))
+        let info = self.class_info()?;
+        for index in 0..info.methods.len() as u32 {
+            if self.is_method_named(info, index, ".cctor") {
+                let method = self.method_by_index(index)?;
+                if method.is_class_constructor() {
+                    return Ok(Some(method));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a constructor must run before the type's static fields are used: the type's own, or its module's
