@@ -109,9 +109,9 @@ fn import_at(
         let name = method.full_name();
         return Err(LoadError::new(LoadErrorKind::NotSupported, format!("{name} has no CIL body"), name));
     };
-    // The full name of a dynamic method says little more than its own name, and making it takes as long as importing
-    // some instructions.
-    let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
+    // Making the full name takes as long as importing some instructions, and hardly anyone asks for it
+    // (`Function::title`). That of a dynamic method says little more than its own name.
+    let name = if method.is_dynamic() { method.name.into() } else { "".into() };
     let mut ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
     if continuation.is_some() {
         ir_sig = CallSig { has_this: false, params: vec![IrType::I64], ret: ir_sig.ret };

@@ -679,7 +679,7 @@ pub struct Local {
 pub struct Function {
     /// The method this is the code of; None in tests.
     pub method: Option<&'static Method>,
-    /// For diagnostics.
+    /// For diagnostics. Empty if it is the method's full name, which `title` makes.
     pub name: Cow<'static, str>,
     pub sig: CallSig,
     pub locals: Vec<Local>,
@@ -713,6 +713,14 @@ pub struct Function {
 }
 
 impl Function {
+    /// The name for people.
+    pub fn title(&self) -> Cow<'static, str> {
+        match self.method {
+            Some(method) if self.name.is_empty() => method.full_name().into(),
+            _ => self.name.clone(),
+        }
+    }
+
     /// The safepoint at the entry, before which nothing has been done. A function has it if it calls or loops.
     pub fn entry_poll(&self) -> Option<ValueId> {
         let first = self.blocks.first()?.insts.iter().find(|id| {

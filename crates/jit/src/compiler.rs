@@ -177,7 +177,7 @@ impl Compiler {
     ) -> Result<(CompiledCode, ParentFrame), CompileError> {
         self.lower(context, func, parent)?;
         let is_quick = is_quick(func);
-        let mut code = finish(self.isa_for(func)?, context, &func.name)?;
+        let mut code = finish(self.isa_for(func)?, context, &func.title())?;
         code.is_continuation = func.is_continuation;
         code.compiled_by = if is_quick { CompiledBy::Quick } else { CompiledBy::Optimising };
         code.tables.clauses = func.clauses.iter().map(|clause| clause.kind).collect();
@@ -240,7 +240,7 @@ impl Compiler {
         self.lower(context, func, parent)?;
         context.codegen.set_disasm(true);
         let clif = context.codegen.func.display().to_string();
-        let code = finish(self.isa_for(func)?, context, &func.name)?;
+        let code = finish(self.isa_for(func)?, context, &func.title())?;
         let machine_code = context.codegen.compiled_code().and_then(|c| c.vcode.clone()).unwrap_or_default();
         let symbols = context.symbols.describe();
         let symbol_names = context.symbols.names();
@@ -249,7 +249,7 @@ impl Compiler {
             user_names.map(|name| symbol_names.get(name.index as usize).cloned().unwrap_or_default()).collect();
         let machine_code = name_calls(&machine_code, &near_calls(context));
         let dump = Dump {
-            name: func.name.to_string(),
+            name: func.title().into_owned(),
             clif,
             symbols,
             symbol_names,

@@ -30,7 +30,7 @@ impl Importer<'_> {
     /// Imports a filter with this scope, and returns the scope.
     fn import_filter(&mut self, index: usize, offset: u32, scope: Box<Scope>) -> LoadResult<Box<Scope>> {
         let sig = CallSig { params: vec![IrType::I64, IrType::Ref], ret: Some(IrType::I32), has_this: false };
-        let name = format!("{} filter {index}", self.emit.b.f.name);
+        let name = format!("{} filter {index}", self.emit.b.f.title());
         let filter = FnBuilder::new(Some(self.emit.method), name.into(), sig, true);
         let parent = std::mem::replace(&mut self.emit.b, filter);
         self.emit.parent = Some(Box::new(parent));

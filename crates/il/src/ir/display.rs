@@ -222,7 +222,7 @@ impl Function {
 
 impl Display for Function {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        writeln!(f, "function {} {} {{", self.name, signature(&self.sig))?;
+        writeln!(f, "function {} {} {{", self.title(), signature(&self.sig))?;
         self.write_locals(f)?;
         for (index, region) in self.regions.iter().enumerate() {
             let parent = region.parent.map_or(String::new(), |p| format!(" in {}", p.0));

@@ -151,7 +151,7 @@ impl Function {
         for filter in &self.filters {
             filter.verify()?;
         }
-        let fail = |text: String| Err(format!("{}: {text}", self.name));
+        let fail = |text: String| Err(format!("{}: {text}", self.title()));
         let mut defined_in: Vec<Option<u32>> = vec![None; self.insts.len()];
         let dominators = Dominators::of(self);
         for (index, block) in self.blocks.iter().enumerate() {

@@ -46,7 +46,7 @@ fn write_method(text: &mut String, method: &'static Method, form: Form) -> LoadR
     let job = CompileJob::new(method, compile::purpose(), compile::compiler(), &NothingInitialised);
     let function = saki_il::import::import(method, &job.import_options(), &NothingInitialised)?;
     let failed = |error: &dyn std::fmt::Display| {
-        LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.name), &*function.name)
+        LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.title()), &*function.title())
     };
     let dump = match form {
         Form::Ir => function.to_string(),

@@ -150,7 +150,13 @@ fn place_with(
         relocs.push(with_target(reloc, target));
     }
     let is_named_by_method = caller.is_some() && kind.is_shown_as_method();
-    let mut body = NewBody::new(kind, method, if is_named_by_method { "".into() } else { compiled.name });
+    let name = match caller {
+        _ if is_named_by_method => "".into(),
+        // A function that is the method's own code has no name beside it.
+        Some(method) if compiled.name.is_empty() => method.full_name().into(),
+        _ => compiled.name,
+    };
+    let mut body = NewBody::new(kind, method, name);
     body.tables = compiled.tables.bind(
         |method| std::ptr::from_ref(method).cast(),
         |ty| std::ptr::from_ref(ty).cast(),
