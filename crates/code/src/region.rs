@@ -203,6 +203,8 @@ impl Region {
             // Without effect the pages only count twice.
             let _ = self.views.unmap_written(0, first * CHUNK_BYTES);
         }
+        // A program that starts fills a chunk at once. Without effect there is a fault for each page.
+        let _ = self.views.populate_written(first * CHUNK_BYTES, count * CHUNK_BYTES);
         Ok(first * CHUNK_BYTES)
     }
 

@@ -173,6 +173,18 @@ impl DualMapping {
         check(unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_DONTNEED) }).map(|_| ())
     }
 
+    /// Asks for the memory of whole pages now and maps them in the writable view, in one call instead of one fault for
+    /// each page. Their contents stay. Linux 5.14; elsewhere an error, and the pages come when they are touched.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn populate_written(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
+        let start = self.rw.wrapping_add(offset_bytes);
+        // SAFETY: a range of our mapping, checked above, whose contents the advice leaves as they are.
+        check(unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_POPULATE_WRITE) }).map(|_| ())
+    }
+
     /// Gives the memory of whole pages back to the system; they read as zero in both views.
     pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
         assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
