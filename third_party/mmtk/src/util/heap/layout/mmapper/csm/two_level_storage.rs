@@ -8,7 +8,6 @@ use crate::util::heap::layout::mmapper::csm::{ChunkRange, MapStateStorage};
 use crate::util::heap::layout::vm_layout::*;
 use crate::util::os::MmapResult;
 use crate::util::rust_util::atomic_box::OnceOptionBox;
-use crate::util::rust_util::rev_group::RevisitableGroupByForIterator;
 use crate::util::rust_util::zeroed_alloc::new_zeroed_vec;
 use crate::util::Address;
 use atomic::{Atomic, Ordering};
@@ -58,9 +57,24 @@ type Slab = [Atomic<MapState>; MMAP_CHUNKS_PER_SLAB];
 /// level holds a vector of slabs, and each slab holds an array of [`Atomic<MapState>`].  Each slab
 /// governs an aligned region of [`MMAP_CHUNKS_PER_SLAB`] chunks.  Slabs are lazily created when the
 /// user intends to write into one of its `MapState`.
+///
+/// A slab whose chunks all have the same state need not be created, either: `uniform_states` holds the
+/// state of all chunks of each slab that does not exist.  A range that is quarantined as a whole, such
+/// as that of the side metadata (terabytes), takes one byte for each slab that way.
 pub struct TwoLevelStateStorage {
     /// Slabs
     slabs: Vec<OnceOptionBox<Slab>>,
+    /// For each slab that has not been created: the state of all its chunks.  Only written by the
+    /// thread that holds the `transition_lock` of the `ChunkStateMmapper`.
+    uniform_states: Vec<Atomic<MapState>>,
+}
+
+/// Consecutive chunks within one slab that have the same state.
+enum Piece<'s> {
+    /// All chunks of a slab that has not been created, by the index of the slab.
+    Uniform(usize),
+    /// Chunks of a slab.
+    Chunks(&'s [Atomic<MapState>]),
 }
 
 unsafe impl Send for TwoLevelStateStorage {}
@@ -79,7 +93,10 @@ impl MapStateStorage for TwoLevelStateStorage {
 
     fn get_state(&self, chunk: Address) -> MapState {
         let Some(slab) = self.slab_table(chunk) else {
-            return MapState::Unmapped;
+            return self
+                .uniform_states
+                .get(Self::slab_index(chunk))
+                .map_or(MapState::Unmapped, |state| state.load(Ordering::Relaxed));
         };
         slab[Self::in_slab_index(chunk)].load(Ordering::Relaxed)
     }
@@ -96,11 +113,7 @@ impl MapStateStorage for TwoLevelStateStorage {
             return;
         }
 
-        self.foreach_slab_slice_for_write(range, |slice| {
-            for slot in slice {
-                slot.store(state, Ordering::Relaxed);
-            }
-        });
+        self.foreach_piece_for_write(range, |piece, _| self.set_piece(&piece, state));
     }
 
     fn bulk_transition_state<F>(&self, range: ChunkRange, mut update_fn: F) -> MmapResult<()>
@@ -124,35 +137,46 @@ impl MapStateStorage for TwoLevelStateStorage {
             return Ok(());
         }
 
-        let mut slice_indices = Vec::new();
+        // Pieces that follow one another and have the same state are one group.
+        let mut groups: Vec<(MapState, usize, Vec<Piece>)> = Vec::new();
+        let mut add = |state, chunks, piece| match groups.last_mut() {
+            Some((last, total, pieces)) if *last == state => {
+                *total += chunks;
+                pieces.push(piece);
+            }
+            _ => groups.push((state, chunks, vec![piece])),
+        };
 
-        self.foreach_slab_slice_for_write(range, |slice| {
-            slice_indices.push(slice);
+        self.foreach_piece_for_write(range, |piece, chunks| match piece {
+            Piece::Uniform(index) => {
+                add(self.uniform_states[index].load(Ordering::Relaxed), chunks, piece)
+            }
+            Piece::Chunks(mut slice) => {
+                while let Some(first) = slice.first() {
+                    let state = first.load(Ordering::Relaxed);
+                    let len = slice
+                        .iter()
+                        .position(|s| s.load(Ordering::Relaxed) != state)
+                        .unwrap_or(slice.len());
+                    let (same, rest) = slice.split_at(len);
+                    add(state, len, Piece::Chunks(same));
+                    slice = rest;
+                }
+            }
         });
 
-        let start = range.start;
-        // Chunk index from `start`.
-        let mut start_index: usize = 0usize;
-
-        for group in slice_indices
-            .iter()
-            .copied()
-            .flatten()
-            .revisitable_group_by(|s| s.load(Ordering::Relaxed))
-        {
-            let state = group.key;
-            let end_index = start_index + group.len;
-            let group_start = start + (start_index << LOG_BYTES_IN_CHUNK);
-            let group_bytes = group.len << LOG_BYTES_IN_CHUNK;
+        let mut group_start = range.start;
+        for (state, chunks, pieces) in groups {
+            let group_bytes = chunks << LOG_BYTES_IN_CHUNK;
             let group_range = ChunkRange::new_aligned(group_start, group_bytes);
 
             if let Some(new_state) = update_fn(group_range, state)? {
-                for slot in group {
-                    slot.store(new_state, Ordering::Relaxed);
+                for piece in &pieces {
+                    self.set_piece(piece, new_state);
                 }
             }
 
-            start_index = end_index;
+            group_start += group_bytes;
         }
 
         Ok(())
@@ -163,18 +187,33 @@ impl TwoLevelStateStorage {
     pub fn new() -> Self {
         Self {
             slabs: new_zeroed_vec(MAX_SLABS),
+            uniform_states: (0..MAX_SLABS)
+                .map(|_| Atomic::new(MapState::Unmapped))
+                .collect(),
         }
     }
 
-    fn new_slab() -> Slab {
-        std::array::from_fn(|_| Atomic::new(MapState::Unmapped))
+    fn new_slab(state: MapState) -> Slab {
+        std::array::from_fn(|_| Atomic::new(state))
+    }
+
+    /// Set the state of all chunks of a piece.
+    fn set_piece(&self, piece: &Piece, state: MapState) {
+        match *piece {
+            Piece::Uniform(index) => self.uniform_states[index].store(state, Ordering::Relaxed),
+            Piece::Chunks(slice) => {
+                for slot in slice {
+                    slot.store(state, Ordering::Relaxed);
+                }
+            }
+        }
     }
 
     fn slab_table(&self, addr: Address) -> Option<&Slab> {
         let index: usize = Self::slab_index(addr);
         let slot = self.slabs.get(index)?;
-        // Note: We don't need acquire here.  See `get_or_allocate_slab_table`.
-        slot.get(Ordering::Relaxed)
+        // Acquire: see `get_or_allocate_slab_table`.
+        slot.get(Ordering::Acquire)
     }
 
     fn get_or_allocate_slab_table(&self, addr: Address) -> &Slab {
@@ -182,10 +221,11 @@ impl TwoLevelStateStorage {
         let Some(slot) = self.slabs.get(index) else {
             panic!("Cannot allocate slab for address: {addr}");
         };
-        // Note: We set both order_load and order_store to `Relaxed` because we never populate the
-        // content of the slab before making the `OnceOptionBox` point to the new slab. For this
-        // reason, the release-acquire relation is not needed here.
-        slot.get_or_init(Ordering::Relaxed, Ordering::Relaxed, Self::new_slab)
+        // The new slab is filled with the state that its chunks have had before it becomes visible
+        // (Release), so a thread that reads the slab (Acquire) finds them filled.
+        slot.get_or_init(Ordering::Acquire, Ordering::Release, || {
+            Self::new_slab(self.uniform_states[index].load(Ordering::Relaxed))
+        })
     }
 
     fn slab_index(addr: Address) -> usize {
@@ -197,10 +237,11 @@ impl TwoLevelStateStorage {
     }
 
     /// Visit all slabs that overlap with the `range` from low to high address.  For each slab, call
-    /// `f` with the slice of the slab that overlap with the chunks within the `range`.
-    fn foreach_slab_slice_for_write<'s, F>(&'s self, range: ChunkRange, mut f: F)
+    /// `f` with the part of the slab that overlaps with the chunks within the `range`, and the number
+    /// of chunks in it.  A slab is created if only a part of it overlaps.
+    fn foreach_piece_for_write<'s, F>(&'s self, range: ChunkRange, mut f: F)
     where
-        F: FnMut(&'s [Atomic<MapState>]),
+        F: FnMut(Piece<'s>, usize),
     {
         debug_assert!(
             range.is_within_limit(MAPPABLE_ADDRESS_LIMIT),
@@ -214,15 +255,26 @@ impl TwoLevelStateStorage {
                 .align_down(MMAP_SLAB_BYTES)
                 .min(limit);
 
-            let slab = self.get_or_allocate_slab_table(low);
-            let low_index = Self::in_slab_index(low);
-            let high_index = Self::in_slab_index(high);
-            let ub_index = if high_index == 0 {
-                MMAP_CHUNKS_PER_SLAB
+            let is_whole = high - low == MMAP_SLAB_BYTES;
+            if is_whole && self.slab_table(low).is_none() {
+                f(
+                    Piece::Uniform(Self::slab_index(low)),
+                    MMAP_CHUNKS_PER_SLAB,
+                );
             } else {
-                high_index
-            };
-            f(&slab[low_index..ub_index]);
+                let slab = self.get_or_allocate_slab_table(low);
+                let low_index = Self::in_slab_index(low);
+                let high_index = Self::in_slab_index(high);
+                let ub_index = if high_index == 0 {
+                    MMAP_CHUNKS_PER_SLAB
+                } else {
+                    high_index
+                };
+                f(
+                    Piece::Chunks(&slab[low_index..ub_index]),
+                    ub_index - low_index,
+                );
+            }
 
             low = high;
         }
