@@ -289,7 +289,6 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),
     };
-    start_up_memory::settle();
     program_words::remember(&options.command);
     let assembly = match machine.load_program(path) {
         Ok(assembly) => assembly,

@@ -1,9 +1,8 @@
 //! The process's allocator: memory for the start comes from one block whose pages are populated at once, the rest from
 //! jemalloc.
 //!
-//! A start allocates some 4 MiB in small pieces that live for ever: the collector's map of its address space, types and
-//! members. Populated page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world;
-//! populated by one call, a page costs a fifth of that.
+//! A start allocates most of a MiB in small pieces that live for ever: types and members. Populated page by page they
+//! cost page faults of 1 µs each; populated by one call, a page costs a fifth of that.
 //!
 //! | `NEXT` | who moves it | meaning |
 //! |---|---|---|
@@ -15,14 +14,13 @@
 
 use saki_os::address_space;
 use saki_os::memory::Reservation;
-use saki_os::uniform_pages;
 use std::alloc::{GlobalAlloc, Layout};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tikv_jemallocator::Jemalloc;
 
-/// The memory that hello world allocates until `Main`.
-const BLOCK_BYTES: usize = 4 << 20;
+/// The memory that hello world allocates until `Main`, rounded up.
+const BLOCK_BYTES: usize = 1 << 20;
 /// Larger pieces would leave the block unused at its end, and are often grown or freed.
 const MAX_PIECE_BYTES: usize = 32 << 10;
 /// As the C library aligns.
@@ -63,21 +61,6 @@ pub fn prepare() {
     std::mem::forget(block);
     END.store(start + BLOCK_BYTES, Ordering::Relaxed);
     NEXT.store(start, Ordering::Relaxed);
-}
-
-/// Gives back most of what the collector's map of its address space takes: 3.3 MiB of the block, in which each 4 MiB of
-/// the 13 TiB that it has reserved are a byte of the same value. Once, when the machine is started.
-pub fn settle() {
-    /// MMTk's state "reserved" of a part of the address space. With another value nothing is found.
-    const RESERVED: u8 = 1;
-    let end = END.load(Ordering::Relaxed);
-    if end != 0 {
-        let start = std::ptr::with_exposed_provenance_mut(end - BLOCK_BYTES);
-        // SAFETY: the block, anonymous memory that stays mapped. That other threads exist does no harm: those of the
-        // collector change a map's bytes only for a collection or an allocation, and there is no managed thread yet;
-        // no other data fill a page with this value. Without effect the memory stays in use.
-        let _ = unsafe { uniform_pages::share(start, BLOCK_BYTES, RESERVED) };
-    }
 }
 
 /// Zeroed memory from the block; null when it does not fit.

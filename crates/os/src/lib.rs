@@ -35,7 +35,6 @@ pub mod services;
 pub mod signal;
 pub mod thread;
 pub mod thread_timer;
-pub mod uniform_pages;
 
 pub use dual_mapping::DualMapping;
 pub use exit_list::{ExitStage, at_exit};
