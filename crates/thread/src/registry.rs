@@ -167,6 +167,13 @@ impl ThreadRef {
         ThreadRef(thread)
     }
 
+    /// Asks the processor for the structure. One that its thread left long ago lies in no cache, and a thread that
+    /// begins with it would wait for one line after the other.
+    pub fn prefetch(&self) {
+        let address = std::ptr::from_ref(self.0).addr();
+        saki_os::memory::prefetch_range(address, size_of::<ManagedThread>());
+    }
+
     /// The thread's structure, which is never freed, only reused.
     pub fn as_static(&self) -> &'static ManagedThread {
         self.0

@@ -212,7 +212,10 @@ fn take_reference(internal: Obj) -> Option<Box<ThreadRef>> {
     // SAFETY: a box from `link`; the swap made it ours.
     let reference = (address > REGISTERED).then(|| unsafe { Box::from_raw(address as *mut ThreadRef) })?;
     // The finalizer of another object may still ask for the state. Relaxed: as in `set_state`.
-    own_state_bits(internal).store(reference.state_bits.load(Ordering::Relaxed), Ordering::Relaxed);
+    let own_bits = own_state_bits(internal);
+    if own_bits.load(Ordering::Relaxed) & state::STOPPED == 0 {
+        own_bits.store(reference.state_bits.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
     Some(reference)
 }
 
@@ -231,11 +234,13 @@ pub(crate) fn release_dead(internal: Obj) {
 }
 
 /// Releases some of these references: more than a thread that begins adds, so that they become fewer, but only a few,
-/// so that no start takes long.
+/// so that no start takes long. The thread that begins takes the structure that was released last, and the next one
+/// those that are fetched here.
 pub(crate) fn drop_released() {
     if HAS_RELEASED.load(Ordering::Relaxed) {
         let mut released = RELEASED.lock();
         let some = [released.pop(), released.pop()];
+        released.iter().rev().take(some.len()).for_each(ThreadRef::prefetch);
         HAS_RELEASED.store(!released.is_empty(), Ordering::Relaxed);
         drop(released);
         drop(some);
@@ -383,6 +388,16 @@ pub(crate) fn adopt(t: CurrentThread, thread: Obj, internal: Obj) {
         INTERRUPT_WANTED.set(internal, 0u8);
         t.managed().request(REQUEST_INTERRUPT);
     }
+}
+
+/// Sets Stopped for the current thread, whose object this is, which keeps a copy: a collection that finds the object
+/// dead does not look at the thread's structure, which lies in no cache any more.
+pub(crate) fn stop(internal: Obj) {
+    let bits = state_bits(internal);
+    set_stopped(bits);
+    // Relaxed: another thread that changes a bit at the same time may find it lost in the copy, which counts only when
+    // the object is dead.
+    own_state_bits(internal).store(bits.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Sets Stopped. Release: a thread that sees Stopped sees all writes of this one.

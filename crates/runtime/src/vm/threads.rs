@@ -16,7 +16,8 @@ use crate::references::Obj;
 use crate::suspension;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{
-    APARTMENT_MTA, APARTMENT_UNKNOWN, adopt, current_bits, drop_released, link, own_state_bits, set_stopped, state_bits,
+    APARTMENT_MTA, APARTMENT_UNKNOWN, adopt, current_bits, drop_released, link, own_state_bits, set_stopped,
+    state_bits, stop,
 };
 pub use crate::thread_objects::{
     APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
@@ -214,7 +215,7 @@ pub fn finish(t: CurrentThread) {
     waitables::abandon_mutexes(t.id());
     profile_events::thread_ends(t);
     if let Some(internal) = t.root(root::THREAD_OBJECT).and_then(internal_in) {
-        set_stopped(state_bits(internal));
+        stop(internal);
     }
     host_profiler::thread_stopped();
 }
