@@ -16,7 +16,7 @@ use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
 use saki_abi::vtable::IMT_SLOTS;
 use saki_contract::LibraryType;
-use saki_metadata::Rid;
+use saki_metadata::{Rid, Token};
 use std::sync::atomic::Ordering;
 
 pub use crate::ty::{Implementation, InterfaceSlots, VTableLayout};
@@ -196,9 +196,10 @@ impl Type {
         Ok(None)
     }
 
-    /// The override of Object's `Finalize`. CriticalFinalizerObject's is empty, so derived classes that do not override
-    /// it (Thread) count as having no finalizer. So does .NET's DynamicResolver: its finalizer frees the dynamic method
-    /// whose code it gives, which the machine does by itself (`runtime::vm::dynamic_methods`).
+    /// The override of Object's `Finalize`. A class whose finalizer is empty (Mono's Thread, CriticalFinalizerObject)
+    /// counts as having none, so that its objects need not outlive a collection. So does .NET's DynamicResolver: its
+    /// finalizer frees the dynamic method whose code it gives, which the machine does by itself
+    /// (`runtime::vm::dynamic_methods`).
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -216,10 +217,25 @@ impl Type {
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
         let found = self.method_in_slot(slot, base)?;
-        let is_empty = found.owner == object
-            || found.owner.is(LibraryType::CriticalFinalizerObject)
-            || found.owner.is(LibraryType::DynamicResolver);
+        let is_empty =
+            found.owner == object || found.owner.is(LibraryType::DynamicResolver) || found.only_calls_empty_finalizer();
         Ok((!is_empty).then_some(found))
+    }
+}
+
+impl Method {
+    /// Whether this finalizer does nothing but call an empty one: `~C() { }` as C# compilers write it. What cannot be
+    /// read is not empty.
+    fn only_calls_empty_finalizer(&'static self) -> bool {
+        let MethodKind::Def { image, .. } = self.kind else { return false };
+        let Ok(Some(body)) = self.body() else { return false };
+        // leave or leave.s to the end; ldarg.0; call; endfinally; ret.
+        let ([0xDD, 7, 0, 0, 0, rest @ ..] | [0xDE, 7, rest @ ..]) = body.code else { return false };
+        let &[0x02, 0x28, a, b, c, d, 0xDC, 0x2A] = rest else { return false };
+        let token = Token(u32::from_le_bytes([a, b, c, d]));
+        let Ok(called) = image.resolve_method(token, &self.context()) else { return false };
+        let owner = called.owner;
+        called.name == "Finalize" && (owner == owner.universe().object() || called.only_calls_empty_finalizer())
     }
 }
 
