@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 using System.Threading;
 
 class Small { public Small Next; public int Value; }
-class Finalized { ~Finalized() { } }
+class Finalized { static int count; ~Finalized() { count++; } }
 class Copied { public long A, B, C; public Copied Copy() { return (Copied)MemberwiseClone(); } }
 struct Pair { public long A, B; }
 

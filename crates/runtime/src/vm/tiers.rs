@@ -180,9 +180,12 @@ const STARTING_METHODS_PER_MS: u64 = 12;
 /// Processor time over which methods are counted: a start has pauses of some milliseconds, in which it reads files or
 /// runs one loop.
 const COUNTED_NS: u64 = 8_000_000;
+/// A program that has not had `COUNTED_NS` in so much of the clock's time does not start: it sleeps, or waits for
+/// others.
+const IDLE_NS: u64 = 64_000_000;
 /// For so much of the program's processor time requests of calls wait at most.
 const LONGEST_START_NS: u64 = 250_000_000;
-/// For so long they wait at most, also in a program that sleeps.
+/// For so long they wait at most.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// Whether the program still starts: while it runs ever new methods, those that were called often are seldom those that
@@ -192,7 +195,8 @@ const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 /// Time is the processor time of all other threads. How much of the clock's time a program gets depends on what else
 /// the machine does; by that, a start on a busy machine would look like work.
 struct Start {
-    looked_ns: u64,
+    /// When the methods were counted last, in processor time and in time.
+    looked: (u64, u64),
     /// Methods that the first tier had compiled then.
     methods: u64,
     /// Since when calls have waited, in processor time and in time.
@@ -203,8 +207,8 @@ impl Start {
     fn new() -> Start {
         // Relaxed: a counter.
         let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
-        let looked_ns = Start::program_ns();
-        Start { looked_ns, methods, waiting_since: Some((looked_ns, saki_os::clock::monotonic_ns())) }
+        let looked = (Start::program_ns(), saki_os::clock::monotonic_ns());
+        Start { looked, methods, waiting_since: Some(looked) }
     }
 
     /// Processor time of the other threads.
@@ -218,12 +222,13 @@ impl Start {
             return false;
         }
         let (program_ns, now_ns) = (Start::program_ns(), saki_os::clock::monotonic_ns());
-        let passed_ns = program_ns.saturating_sub(self.looked_ns);
-        if passed_ns >= COUNTED_NS {
+        let passed_ns = program_ns.saturating_sub(self.looked.0);
+        let is_idle = passed_ns < COUNTED_NS && now_ns - self.looked.1 >= IDLE_NS;
+        if passed_ns >= COUNTED_NS || is_idle {
             // Relaxed: a counter.
             let methods = compile::BASELINE_METHODS.load(Ordering::Relaxed);
-            let is_starting = methods - self.methods >= STARTING_METHODS_PER_MS * passed_ns / 1_000_000;
-            (self.looked_ns, self.methods) = (program_ns, methods);
+            let is_starting = !is_idle && methods - self.methods >= STARTING_METHODS_PER_MS * passed_ns / 1_000_000;
+            (self.looked, self.methods) = ((program_ns, now_ns), methods);
             self.waiting_since = is_starting.then(|| self.waiting_since.unwrap_or((program_ns, now_ns)));
         }
         self.waiting_since.is_some_and(|(since_program_ns, since_ns)| {
